@@ -355,7 +355,7 @@ DOCS		:= README.md LICENSE \
 		   $(filter-out docs/HACKING.md docs/RELEASING.md,$(wildcard docs/*.md)) \
 		   docs/example.conf
 PAGES		:= $(wildcard docs/*/*.md docs/reference/schema/*.json)
-EXAMPLES	:= $(wildcard docs/examples/*.sh docs/examples/*.yml)
+EXAMPLES	:= $(wildcard docs/examples/*.sh docs/examples/*.yml docs/examples/Containerfile)
 UNITS		:= $(PROG).service $(PROG)-attack.service $(PROG)-attack.path
 RULES		:= docs/alerts.yml docs/grafana-dashboard.json
 INSTALLED	= $(DESTDIR)$(SBINDIR)/$(PROG) \
@@ -398,7 +398,7 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 		chmod 644 $(DESTDIR)$(UNITDIR)/$$unit || exit 1; \
 	done
 	$(INSTALL) -m 755 $(filter %.sh,$(EXAMPLES)) $(SHARE)/doc/$(PROG)/examples
-	$(INSTALL) -m 644 $(filter %.yml,$(EXAMPLES)) $(SHARE)/doc/$(PROG)/examples
+	$(INSTALL) -m 644 $(filter-out %.sh,$(EXAMPLES)) $(SHARE)/doc/$(PROG)/examples
 	test -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || { \
 		$(CONF) >$(DESTDIR)$(SYSCONFDIR)/$(PROG).conf && \
 		chmod 644 $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf; }
