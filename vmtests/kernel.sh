@@ -6,8 +6,11 @@
 # Sourced by run.sh. Everything lands in $CACHE: lists by suite, unpacked kernels by
 # package name. A mirror that is away costs nothing but age: old lists and what was
 # fetched before are used.
+#
+# A suite `ubuntu/NAME` is one of Ubuntu, from the mirror that VM_UBUNTU names.
 
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+UBUNTU_KEYRING_SUITE=trixie # Debian 12 has none
 LISTS_AGE_MIN=1440
 
 # apt_in SUITE TOOL ARGUMENTS: apt with a state of its own, until the time for all
@@ -31,6 +34,7 @@ mirror_of() # SUITE
 {
 	local kind='^[a-z]+$' site=http://deb.debian.org/debian
 
+	case $1 in ubuntu/*) echo "$VM_UBUNTU"; return ;; esac
 	if [[ $1 == *-security ]]; then
 		kind='-security$' site=http://deb.debian.org/debian-security
 	fi
@@ -50,13 +54,35 @@ lists_found() # SUITE [FIND-TESTS...]
 	[ -n "$(find "$lists" -name '*Packages*' "$@" -print -quit 2>/dev/null)" ]
 }
 
+# The keyring of SUITE: Ubuntu's is in a package of Debian's.
+keyring_of()
+{
+	local into=$CACHE/ubuntu-keyring
+
+	case $1 in ubuntu/*) ;; *) echo "$KEYRING"; return ;; esac
+	if [ ! -d "$into" ]; then
+		lists_update "$UBUNTU_KEYRING_SUITE" &&
+			unpack "$UBUNTU_KEYRING_SUITE" "$into" ubuntu-keyring &&
+			mv "$into.part" "$into" || return
+	fi
+	echo "$into/usr/share/keyrings/ubuntu-archive-keyring.gpg"
+}
+
 # Package lists of SUITE, at most a day old unless the mirror is away.
 lists_update()
 {
-	local suite=$1 state=$CACHE/apt/$1
+	local suite=$1 state=$CACHE/apt/$1 keyring
 
+	case $suite in ubuntu/*)
+		[ -n "${VM_UBUNTU-}" ] || {
+			echo "vmtest: VM_UBUNTU names no mirror of Ubuntu's" >&2
+			return 1
+		}
+		;;
+	esac
+	keyring=$(keyring_of "$suite") || return
 	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-	echo "deb [signed-by=$KEYRING] $(mirror_of "$suite") $suite main" >"$state/sources.list"
+	echo "deb [signed-by=$keyring] $(mirror_of "$suite") ${suite#ubuntu/} main" >"$state/sources.list"
 	lists_found "$suite" -mmin "-$LISTS_AGE_MIN" && return
 	if apt_in "$suite" apt-get update -qq -o APT::Update::Error-Mode=any >&2; then
 		find "$state/lists" -name '*Packages*' -exec touch {} +

@@ -10,6 +10,8 @@
 #   VM_EXPECT=load   of kernels that protect, only whether the shield loads: a minute each;
 #                    VM_EXPECT=shield: all of them in full, see KERNELS
 #   V=1              show what passed, too
+#   VM_KERNELS=FILE  another list in the place of KERNELS
+#   VM_UBUNTU=URL    a mirror of Ubuntu, for kernels of its suites
 #
 # A kernel that cannot be had is skipped by name. One that boots and fails is a failure,
 # and so is one that does not boot. What the guests said is kept in build/vmtest/.
@@ -25,6 +27,7 @@ BUILD=$(realpath "${BUILD:-build}")
 CACHE=${VM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/quakeshield-vm}
 LIMIT_S=${VM_LIMIT:-2000}
 FETCH_S=${VM_FETCH:-300}
+LIST=${VM_KERNELS:-vmtests/KERNELS}
 JOBS=${VM_JOBS:-$(nproc)}
 KEEP=$BUILD/vmtest
 # shellcheck source=vmtests/kernel.sh
@@ -65,7 +68,7 @@ chosen()
 			done+="$name:$suite:$way "
 		fi
 		echo "$name $suite $flavour $way $level $expect"
-	done <vmtests/KERNELS
+	done <"$LIST"
 }
 
 # --- what is needed, before the first guest starts
@@ -208,7 +211,7 @@ case ${VM-} in '' | qemu | vng) ;; *)
 	;;
 esac
 if [ -z "$(chosen)" ]; then
-	echo "vmtest: no such kernel in vmtests/KERNELS: '${KERNEL-}'" >&2
+	echo "vmtest: no such kernel in $LIST: '${KERNEL-}'" >&2
 	exit 2
 fi
 mkdir -p "$CACHE" "$KEEP" || exit 2
