@@ -110,14 +110,14 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 }
 
 /*
- * Apply the decision @said, a reason with a form above it: count it, sample it, and note
- * that it goes on. Returns XDP_PASS or XDP_DROP; REASON_CHALLENGED passes, and its caller
- * sends the challenge. Called once per datagram by both programs. Analysed once by the
- * verifier.
+ * Apply the decision @decision, a reason with a form above it: count it, sample it, and
+ * note that it goes on. Returns XDP_PASS or XDP_DROP; REASON_CHALLENGED passes, and its
+ * caller sends the challenge. Called once per datagram by both programs. Analysed once by
+ * the verifier.
  */
-__noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 said)
+__noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 decision)
 {
-	enum reason reason = said & ((1 << DECISION_FORM_SHIFT) - 1);
+	enum reason reason = decision & ((1 << DECISION_FORM_SHIFT) - 1);
 	enum verdict verdict = reason_verdict(reason);
 	struct live *l = &live;
 	struct target target;
@@ -210,7 +210,7 @@ static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
 static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 {
 	enum wire_kind kind = pkt_kind(c);
-	__u32 said = 0;
+	__u32 returned = 0;
 
 	if (c->decided)
 		return c->decided;
@@ -223,9 +223,9 @@ static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 			return unvalidated_decide(c, CLASS_QUERY, 0);
 	}
 	if (kind_returns_cookie(kind) && c->acl != REASON_DENY_LIST)
-		said = cookie_check(ctx, c);
-	if (c->acl == REASON_COUNT || (said && kind != KIND_DTLS_CLIENT_HELLO))
-		return validation_decide(c, said);
+		returned = cookie_check(ctx, c);
+	if (c->acl == REASON_COUNT || (returned && kind != KIND_DTLS_CLIENT_HELLO))
+		return validation_decide(c, returned);
 	return c->acl;
 }
 
@@ -267,7 +267,7 @@ int shield_validate(struct xdp_md *ctx)
 {
 	struct pkt_ctx c = { 0 };
 	int action = pkt_find(ctx, &c);
-	__u32 said, form, reason;
+	__u32 decision, form, reason;
 
 	if (action != PATH_SLOW)
 		return action;
@@ -276,12 +276,12 @@ int shield_validate(struct xdp_md *ctx)
 		count_challenged(ctx, &c);
 		return challenge_send(ctx, &c);
 	}
-	said = pkt_decide(ctx, &c);
-	form = said >> DECISION_FORM_SHIFT;
-	reason = said & ((1 << DECISION_FORM_SHIFT) - 1);
+	decision = pkt_decide(ctx, &c);
+	form = decision >> DECISION_FORM_SHIFT;
+	reason = decision & ((1 << DECISION_FORM_SHIFT) - 1);
 	if (reason == REASON_CHALLENGED && !challenge_possible(ctx, &c))
-		said = reason = REASON_SERVICE_LIMIT;
-	action = decision_apply(ctx, &c, said);
+		decision = reason = REASON_SERVICE_LIMIT;
+	action = decision_apply(ctx, &c, decision);
 	if (action != XDP_PASS)
 		return action;
 	if (form)

@@ -338,15 +338,15 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 
 /*
  * Record that @peer returned a cookie of @form. False: its table has no room, or @peer
- * returned one of this form less than 2 s before. @said: as of cookie_check().
+ * returned one of this form less than 2 s before. @returned: as of cookie_check().
  */
 static __always_inline bool validated_record(struct live *l,
 					     const struct cookie_peer *peer, __u32 form,
-					     __u32 said, __u64 now)
+					     __u32 returned, __u64 now)
 {
 	struct validated_cell *cell =
 		validated_enter(&l->validation.validated, peer, l->keys, now);
-	__u32 number = said >= COOKIE_LEAST ? said : 0;
+	__u32 number = returned >= COOKIE_LEAST ? returned : 0;
 
 	if (!cell || !index_below(&form, COOKIE_FORMS) ||
 	    !validated_may_retry(cell, form, now))
@@ -364,16 +364,16 @@ static __always_inline bool validated_record(struct live *l,
 	8 /* of what validation_decide() returns: the form is above it */
 
 /*
- * Return into what to rewrite a datagram with the cookie @said: enum cookie_form or
+ * Return into what to rewrite a datagram with the cookie @returned: enum cookie_form or
  * COOKIE_REPLACED; 0: it has none.
  */
 static __always_inline __u32 validation_form(const struct service *s,
 					     const struct validated_cell *cell,
-					     __u32 said)
+					     __u32 returned)
 {
-	if (said < COOKIE_LEAST)
-		return said;
-	return s->family == FAMILY_QUAKE2 && cell && cell->cookie == said &&
+	if (returned < COOKIE_LEAST)
+		return returned;
+	return s->family == FAMILY_QUAKE2 && cell && cell->cookie == returned &&
 			       cell->flags & VALIDATED_CHALLENGE
 		       ? COOKIE_REPLACED
 		       : COOKIE_NUMBER;
@@ -395,12 +395,12 @@ static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, b
 }
 
 /*
- * Decide about a datagram that takes part in address validation. @said: of
+ * Decide about a datagram that takes part in address validation. @returned: of
  * cookie_check(), or 0. Returns the reason; if the datagram carries a valid cookie, above
  * DECISION_FORM_SHIFT into what to rewrite it. Called by pkt_decide(). Analysed once by
  * the verifier.
  */
-__noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
+__noinline int validation_decide(const struct pkt_ctx *c, __u32 returned)
 {
 	__u32 slot, form, class, random = 0;
 	struct live *l = &live;
@@ -417,14 +417,14 @@ __noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
 	slot = pkt_slot(c);
 	now = clock_now(l);
 	s = service_at(tables_now(l), &slot);
-	if (!s || (kind == KIND_ECHO_RETURN && !said))
+	if (!s || (kind == KIND_ECHO_RETURN && !returned))
 		return REASON_INVALID_COOKIE;
 	if (kind == KIND_DTLS_CLIENT_HELLO) {
-		random = said;
-		said = 0;
+		random = returned;
+		returned = 0;
 	}
 	cell = validated_find(&l->validation.validated, &c->peer, l->keys, now);
-	form = verifier_forget(validation_form(s, cell, said), c->length);
+	form = verifier_forget(validation_form(s, cell, returned), c->length);
 	class = verifier_forget(validation_class(kind, form, cell), c->length);
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_INVALID_COOKIE;
@@ -463,7 +463,8 @@ __noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
 		return unvalidated_decide(c, class, 0);
 	if (reason != REASON_VALIDATED || !form)
 		return reason;
-	if (form != COOKIE_REPLACED && !validated_record(l, &c->peer, form, said, now))
+	if (form != COOKIE_REPLACED &&
+	    !validated_record(l, &c->peer, form, returned, now))
 		return REASON_CONTENDED;
 	return reason | form << DECISION_FORM_SHIFT;
 }
