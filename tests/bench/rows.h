@@ -19,9 +19,9 @@
 #define PLAYER_ADDRESS	      "::ffff:10.0.0.1" /* as wrap() leaves them */
 #define PLAYER_ADDRESS4	      "10.0.0.1"
 #define PLAYER_ADDRESS6	      "2001:db8:a00:1::1"
-#define PLAYER_ACKED	      0x1234 /* in NETCHAN */
+#define PLAYER_ACKED	      0x1234 /* in SEQUENCED */
 #define PLAYER_SEQUENCE_FIRST 4
-#define PLAYER_QPORT_KNOWN    0x1234 /* in NETCHAN */
+#define PLAYER_QPORT_KNOWN    0x1234 /* in SEQUENCED */
 
 enum program {
 	DROP,
@@ -53,7 +53,7 @@ enum program {
 
 #define OOB(word) .payload = "\xff\xff\xff\xff" word, .n = 4 + sizeof(word) - 1
 /* A sequence, the qport of Quake III, an acknowledgement, the qport of QuakeWorld. */
-#define NETCHAN                                   \
+#define SEQUENCED                                 \
 	.payload = "\5\0\0\0\x34\x12\0\0\x34\x12" \
 		   "a player moves",              \
 	.n = 24
@@ -241,7 +241,7 @@ static const struct row rows_known[] = {
 	  R_FLOOR_4M,
 	  0,
 	  { OOB("getstatus"), .more = true }, 275 },
-	{ "strangers' game traffic", SHIELD, FOUR_M, R_FLOOR_4M, 0, { NETCHAN }, 262 },
+	{ "strangers' game traffic", SHIELD, FOUR_M, R_FLOOR_4M, 0, { SEQUENCED }, 262 },
 	{ "getstatus flood, IPv6",
 	  SHIELD,
 	  FOUR_M,
@@ -259,10 +259,10 @@ static const struct row rows_known[] = {
 	  0,
 	  R_FLOOR,
 	  1.60,
-	  { NETCHAN, .sport = PLAYER_PORT }, 266 },
-	{ "a player's, IPv6", SHIELD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT, .ipv6 = true }, 262 },
-	{ "a player's, QuakeWorld", SHIELD_QUAKEWORLD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT }, 286 },
-	{ "a player's, Quake II", SHIELD_QUAKE2, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT }, 276 },
+	  { SEQUENCED, .sport = PLAYER_PORT }, 266 },
+	{ "a player's, IPv6", SHIELD, 0, R_FLOOR, 1.60, { SEQUENCED, .sport = PLAYER_PORT, .ipv6 = true }, 262 },
+	{ "a player's, QuakeWorld", SHIELD_QUAKEWORLD, 0, R_FLOOR, 1.60, { SEQUENCED, .sport = PLAYER_PORT }, 286 },
+	{ "a player's, Quake II", SHIELD_QUAKE2, 0, R_FLOOR, 1.60, { SEQUENCED, .sport = PLAYER_PORT }, 276 },
 	{ "forged in a player's name", SHIELD, 0, R_FLOOR, 0, { FORGED_MOVE, .sport = PLAYER_PORT }, 256 },
 	/* What a search has found: see search.h. */
 	{ "a block to QuakeWorld", SHIELD_FAMILIES, FOUR_M, R_FLOOR_4M, 2.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD }, 366 },
@@ -285,7 +285,7 @@ static const struct row rows_known[] = {
 	{ "replies, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("statusResponse\n\\a\\b"), .dport = PORT + FAMILY_QUAKE3 }, 269 },
 	{ "junk, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { .payload = "junk", .n = 4, .dport = PORT + FAMILY_QUAKE3 }, 200 },
 	{ "fragments, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus"), .more = true, .dport = PORT + FAMILY_QUAKE3 }, 275 },
-	{ "strangers' game traffic, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { NETCHAN, .dport = PORT + FAMILY_QUAKE3 }, 262 },
+	{ "strangers' game traffic, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { SEQUENCED, .dport = PORT + FAMILY_QUAKE3 }, 262 },
 	/* Against the rows above without "sampled" and "followed". */
 	{ "getstatus flood, sampled",
 	  SHIELD_SAMPLED,
@@ -298,7 +298,7 @@ static const struct row rows_known[] = {
 	  0,
 	  R_FLOOR,
 	  0,
-	  { NETCHAN, .sport = PLAYER_PORT }, 280 },
+	  { SEQUENCED, .sport = PLAYER_PORT }, 280 },
 	{ "getstatus flood, all followed",
 	  SHIELD_FOLLOWED,
 	  FOUR_M,
@@ -310,7 +310,7 @@ static const struct row rows_known[] = {
 	  0,
 	  R_FLOOR,
 	  0,
-	  { NETCHAN, .sport = PLAYER_PORT }, 405 },
+	  { SEQUENCED, .sport = PLAYER_PORT }, 405 },
 	/* Proof of address: the rows above are without. */
 	{ "getstatus flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 257 },
 	{ "getchallenge flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") }, 269 },
@@ -326,7 +326,7 @@ static const struct row rows_known[] = {
 	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { SERVER_SAYS }, 0 },
 	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { DNS, .sport = 53 }, 102 },
 	{ "out: not ours, TCP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .protocol = 6 }, 29 },
-	{ "out: to a player", OUT_SHIELD, 0, R_OUT, 0, { NETCHAN, .sport = PORT, .dport = PLAYER_PORT }, 620 },
+	{ "out: to a player", OUT_SHIELD, 0, R_OUT, 0, { SEQUENCED, .sport = PORT, .dport = PLAYER_PORT }, 620 },
 	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 0, { SERVER_SAYS }, 860 },
 	{ "out: to 4M strangers", OUT_SHIELD, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS }, 890 },
 	{ "out: to 4M strangers, IPv6",

@@ -321,7 +321,7 @@ size_t attach_monitor_repair(struct attach_monitor *monitor)
 	return (size_t)w->protected_count;
 }
 
-int serve_start(const struct shield *shield, const struct config *config, const char *pin,
+int serve_start(struct shield *shield, const struct config *config, const char *pin,
 		struct serve **ret)
 {
 	int err;
