@@ -197,7 +197,7 @@ static void a_part_of_the_cap_is_divided(void **state)
 	assert_int_equal(cap->kept_byte_ns, 40 * 7 * 400);
 	assert_int_equal(cap->kept_burst_ns, 3000 * 40 * 7 * 400);
 	/* No rate, nothing kept. */
-	cap->burst_ns = 0;
+	cap->burst_ns = -LIMIT_NONE_NS;
 	shield_recent_update(&shield, now + 2 * SECOND);
 	assert_int_equal(cap->kept_byte_ns, 0);
 }

@@ -289,9 +289,9 @@ static void apply_answers(struct shield *s, const struct config *config)
 {
 	struct cache_cap *cap = &s->shared->cache.cap;
 
-	/* None: one byte is more than there ever is. */
+	/* None, as limit_normal() writes it: with 0 one would pass after each silence. */
 	cap->byte_ns = 1;
-	cap->burst_ns = 0;
+	cap->burst_ns = -LIMIT_NONE_NS;
 	if (config->cache_bytes_per_s) {
 		/* All but the part that is kept. */
 		cap->byte_ns = 1000000000ull * CACHE_KEPT / (CACHE_KEPT - 1) /

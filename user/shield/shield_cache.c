@@ -173,7 +173,7 @@ void shield_cache_keep(struct shield *s, __u64 now)
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		loaded += now < s->shared->cache.until_ns[slot];
-	if (cap->burst_ns)
+	if ((__s64)cap->burst_ns > 0)
 		kept = cap->byte_ns * (CACHE_KEPT - 1) * (loaded ? loaded : 1);
 	cap->kept_burst_ns =
 		kept * KEPT_BYTES > CACHE_BURST_NS ? kept * KEPT_BYTES : CACHE_BURST_NS;
