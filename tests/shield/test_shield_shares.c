@@ -207,6 +207,24 @@ static void services_without_challenges_have_no_part(void **state)
 	assert_share(0, RATE / 2);
 }
 
+/* Queries to other families are never challenged: a flood of them demands nothing. */
+static void queries_are_divided_among_quake3(void **state)
+{
+	const __u64 want = RATE / 4 - 3 * (RATE / 4 / 8 / 4);
+
+	(void)state;
+	service(1)->family = FAMILY_QUAKEWORLD;
+	for (__u32 slot = 0; slot < 2; slot++)
+		came(slot, 0, KIND_GETSTATUS, REASON_SERVICE_LIMIT, 4 * RATE);
+	look();
+	assert_in_range(share(0, CHALLENGE_QUERY), want - want / 1000, want);
+	assert_share(1, RATE / FAKE_SLOTS);
+	/* Queries from before it became a service of Quake III are no demand. */
+	service(1)->family = FAMILY_QUAKE3;
+	look();
+	assert_int_equal(shield.demand[CHALLENGE_QUERY][1], 0);
+}
+
 /* No limit stays none, and what lets nothing pass does not begin to. */
 static void extremes_are_not_divided(void **state)
 {
@@ -256,6 +274,7 @@ int main(void)
 		TEST(only_requests_that_a_challenge_is_due_for_count),
 		TEST(only_what_came_since_the_last_look_counts),
 		TEST(services_without_challenges_have_no_part),
+		TEST(queries_are_divided_among_quake3),
 		TEST(extremes_are_not_divided),
 		TEST(unread_counters_are_none),
 	};

@@ -43,10 +43,13 @@ struct look {
 	__u64 now[RECENT_TABLES][CHALLENGE_USES];
 };
 
-static bool challenges(const struct service *s)
+/* Return true if @s challenges requests of @use: queries in Quake III alone. */
+static bool challenges(const struct service *s, enum challenge_use use)
 {
 	return s->active && !s->observe && s->validation != VALIDATION_OFF &&
-	       kind_takes_part((enum wire_family)s->family, KIND_GETCHALLENGE);
+	       kind_takes_part((enum wire_family)s->family, use == CHALLENGE_JOIN
+								    ? KIND_GETCHALLENGE
+								    : KIND_GETSTATUS);
 }
 
 /* Count the requests to the service in @slot up to now. False: they cannot be read. */
@@ -104,7 +107,7 @@ void shield_demand_look(struct shield *s, __u64 past)
 		look.rows = calloc((size_t)look.cpus, sizeof(*look.rows));
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		bool counts = look.rows && slot < s->capacity &&
-			      challenges(&services[slot]) &&
+			      challenges(&services[slot], CHALLENGE_JOIN) &&
 			      requests_count(s, slot, &look);
 
 		for (int use = 0; use < CHALLENGE_USES; use++) {
@@ -112,6 +115,8 @@ void shield_demand_look(struct shield *s, __u64 past)
 
 			if (counts)
 				count = requests_since(s, slot, use, &look);
+			if (!challenges(&services[slot], use))
+				count = 0;
 			/* Half of what it was a second ago: a flood that stops for a
 			 * second has to begin with little otherwise. */
 			*demand /= 2;
@@ -151,13 +156,14 @@ void shield_challenge_shares(struct shield *s, const struct service *services)
 		__u32 count = 0, next = 0;
 
 		for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-			if (challenges(&services[slot]))
+			if (challenges(&services[slot], use))
 				parts[count++] = s->demand[use][slot];
 		if (count)
 			fair_divide(parts, count, whole);
 		for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 			p->share[slot][use] = share_limit(
-				rate, challenges(&services[slot]) ? parts[next++] : whole,
+				rate,
+				challenges(&services[slot], use) ? parts[next++] : whole,
 				whole);
 	}
 }
