@@ -39,21 +39,27 @@ static void rich_services(void)
 	at(s, "203.0.113.5");
 }
 
+static bool challenges(const struct service *s, int use)
+{
+	return s->validation && !s->observe &&
+	       (use == CHALLENGE_JOIN || s->family == FAMILY_QUAKE3);
+}
+
 /* Services that challenge have equal shares of the rate, other slots all of it. */
 static void assert_shares(void)
 {
-	const struct tables *t = &was->tables[was->generation & 1];
-	__u64 count = 0;
+	const struct service *services = was->tables[was->generation & 1].services;
 
-	for (int slot = 0; slot < SERVICES_MAX; slot++)
-		count += t->services[slot].validation && !t->services[slot].observe;
-	for (int slot = 0; slot < SERVICES_MAX; slot++) {
-		bool one = t->services[slot].validation && !t->services[slot].observe;
+	for (int use = 0; use < CHALLENGE_USES; use++) {
+		const struct limit *rate = &was->validation.rate[use];
+		__u64 count = 0;
 
-		for (int use = 0; use < CHALLENGE_USES; use++) {
-			const struct limit *rate = &was->validation.rate[use];
+		for (int slot = 0; slot < SERVICES_MAX; slot++)
+			count += challenges(&services[slot], use);
+		for (int slot = 0; slot < SERVICES_MAX; slot++) {
 			struct limit *is = &shield.shared->validation.share[slot][use];
-			__u64 cost = rate->cost_ns * (one ? count : 1);
+			__u64 cost = rate->cost_ns *
+				     (challenges(&services[slot], use) ? count : 1);
 
 			assert_in_range(is->cost_ns, cost, cost + 1);
 			assert_int_equal(is->burst_ns, rate->burst_ns);
