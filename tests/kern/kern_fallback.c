@@ -194,6 +194,19 @@ static void a_kernel_that_takes_all_gets_all(void **state)
 	all_is_there();
 }
 
+/* It pins nothing, and shows what a configuration does here. */
+static void a_trial_has_no_validation_either(void **state)
+{
+	(void)state;
+	refused = "shield_cache";
+	refusal = EACCES;
+	stderr_catch();
+	assert_int_equal(shield_private(32, &loaded), 0);
+	stderr_release(said, sizeof(said));
+	assert_int_equal(shield_apply_locked(loaded, config), 0);
+	half_is_there();
+}
+
 /* Fewer programs need the same permission, and a shield needs its first. */
 static void other_errors_have_no_fallback(void **state)
 {
@@ -226,6 +239,7 @@ int main(void)
 		TEST(limits_hold_without_the_programs_that_were_refused),
 		TEST(validation_stays_off_in_another_configuration),
 		TEST(a_kernel_that_takes_all_gets_all),
+		TEST(a_trial_has_no_validation_either),
 		TEST(other_errors_have_no_fallback),
 	};
 

@@ -435,6 +435,8 @@ int shield_private(__u32 capacity, struct shield **ret)
 		err = keep_programs(s, object);
 	if (!err)
 		err = shield_map_shared(s);
+	if (!err)
+		s->shared->fallback = s->fallback;
 	shield_bpf__destroy(object);
 	if (err)
 		shield_close(s);
