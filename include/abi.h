@@ -350,7 +350,8 @@ struct cache_cap {
 	__u64 burst_ns;
 	__u64 due_ns;
 	/* What is kept for each service, once the rest is used up: divided by the daemon
-	 * once per second among the services under load. 0: nothing is kept. */
+	 * once per second among the services under load and those that always respond
+	 * from the cache. 0: nothing is kept. */
 	__u64 kept_byte_ns;
 	__u64 kept_burst_ns;
 	__u64 kept_due_ns[SERVICES_MAX];

@@ -196,9 +196,19 @@ static void a_part_of_the_cap_is_divided(void **state)
 	shield_recent_update(&shield, now + SECOND);
 	assert_int_equal(cap->kept_byte_ns, 40 * 7 * 400);
 	assert_int_equal(cap->kept_burst_ns, 3000 * 40 * 7 * 400);
+	/* One that always responds has a part without load, too, and no second one. */
+	shield.shared->tables[0].services[39] = shield.shared->tables[0].services[50] =
+		(struct service){ .active = 1, .cache = CACHE_ALWAYS };
+	shield.shared->tables[0].services[51] =
+		(struct service){ .active = 1, .cache = CACHE_UNDER_LOAD };
+	shield.shared->tables[0].services[52] = (struct service){ .cache = CACHE_ALWAYS };
+	shield.shared->cache.until_ns[39] = now + 3 * SECOND;
+	shield.shared->cache.until_ns[40] = now + 3 * SECOND;
+	shield_recent_update(&shield, now + 2 * SECOND);
+	assert_int_equal(cap->kept_byte_ns, 3 * 7 * 400);
 	/* No rate, nothing kept. */
 	cap->burst_ns = -LIMIT_NONE_NS;
-	shield_recent_update(&shield, now + 2 * SECOND);
+	shield_recent_update(&shield, now + 3 * SECOND);
 	assert_int_equal(cap->kept_byte_ns, 0);
 }
 

@@ -285,7 +285,8 @@ static void apply_proof(struct shield *s, const struct config *config,
 	shield_challenge_shares(s, services);
 }
 
-static void apply_answers(struct shield *s, const struct config *config)
+static void apply_answers(struct shield *s, const struct config *config,
+			  const struct service *services)
 {
 	struct cache_cap *cap = &s->shared->cache.cap;
 
@@ -298,7 +299,7 @@ static void apply_answers(struct shield *s, const struct config *config)
 			       config->cache_bytes_per_s;
 		cap->burst_ns = CACHE_BURST_NS;
 	}
-	shield_cache_keep(s, shield_clock());
+	shield_cache_keep(s, services, shield_clock());
 }
 
 static bool all_observe(const struct tables *t)
@@ -330,7 +331,7 @@ static int write_plan(struct shield *s, const struct config *config, struct plan
 	if (!err) {
 		apply_sampling(s, config);
 		apply_proof(s, config, plan->next.services);
-		apply_answers(s, config);
+		apply_answers(s, config, plan->next.services);
 	}
 	if (err) {
 		log_error("cannot write the configuration to '%s': %s", s->dir,

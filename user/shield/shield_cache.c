@@ -166,13 +166,14 @@ static void windows_move(struct shield *s)
 
 #define KEPT_BYTES 3000 /* at once, at least: two responses */
 
-void shield_cache_keep(struct shield *s, __u64 now)
+void shield_cache_keep(struct shield *s, const struct service *services, __u64 now)
 {
 	struct cache_cap *cap = &s->shared->cache.cap;
 	__u64 kept = 0, loaded = 0;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		loaded += now < s->shared->cache.until_ns[slot];
+		loaded += now < s->shared->cache.until_ns[slot] ||
+			  (services[slot].active && services[slot].cache == CACHE_ALWAYS);
 	if ((__s64)cap->burst_ns > 0)
 		kept = cap->byte_ns * (CACHE_KEPT - 1) * (loaded ? loaded : 1);
 	cap->kept_burst_ns =
@@ -182,6 +183,8 @@ void shield_cache_keep(struct shield *s, __u64 now)
 
 void shield_recent_update(struct shield *s, __u64 now)
 {
+	const struct service *services =
+		s->shared->tables[shield_generation(s) & 1].services;
 	__u64 past = now - s->recent_looked_ns;
 
 	if (past < LOOK_NS)
@@ -194,8 +197,8 @@ void shield_recent_update(struct shield *s, __u64 now)
 		memcpy(s->recent_marked, s->shared->cache.marked,
 		       sizeof(s->recent_marked));
 	s->recent_looked_ns = now;
-	shield_cache_keep(s, now);
-	shield_challenge_shares(s, s->shared->tables[shield_generation(s) & 1].services);
+	shield_cache_keep(s, services, now);
+	shield_challenge_shares(s, services);
 	if (now - s->recent_moved_ns < RECENT_TURN_S * 1000000000ull)
 		return;
 	s->recent_moved_ns = now;

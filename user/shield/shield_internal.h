@@ -77,11 +77,11 @@ struct shield {
 #define CACHE_BURST_NS 250000000ull /* of the bytes per second of the cache */
 
 /*
- * Divide the part of the cache's bytes per second that is kept (CACHE_KEPT) among the
- * services under load at @now, as shield_clock() has it. One that begins to be has a
- * share at once.
+ * Divide the part of the cache's bytes per second that is kept (CACHE_KEPT) among those
+ * of @services that are under load at @now, as shield_clock() has it, or always respond
+ * from the cache. One that begins to be under load has a share at once.
  */
-void shield_cache_keep(struct shield *s, __u64 now);
+void shield_cache_keep(struct shield *s, const struct service *services, __u64 now);
 
 /* --- shield_shares.c --------------------------------------------------------- */
 
