@@ -21,7 +21,6 @@
 #include "refused.bpf.h"
 #include "sample.bpf.h"
 
-/* Results of the paths in place of an XDP action, below 0: another function decides */
 /*
  * Values of a path that leaves the decision to another: slow_path(), encapsulated_path(),
  * or a tail call to shield_validate() or shield_cache().
@@ -56,8 +55,9 @@ __noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 }
 
 /*
- * The same for a payload that begins with the marker. If @length is below 5, the marker
- * may be Ethernet padding.
+ * Return the kind of a payload of @length bytes at @offset of the frame, where the marker
+ * stands. Below 4 bytes, part of what stands there is Ethernet padding, and the payload
+ * has no marker. Analysed once by the verifier.
  */
 __noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 				__u32 length)
@@ -88,7 +88,7 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 	enum reason reason = (what >> 16) & 0xffff;
 	enum wire_class class;
 
-	/* Sample all handshakes that pass: any client may be followed. */
+	/* Any client may be followed: sample each handshake within the limits. */
 	if (!followed && follows(l) && reason == REASON_WITHIN_LIMITS) {
 		class = service_class(s, kind);
 		followed = class == CLASS_CHALLENGE || class == CLASS_CONNECT;
