@@ -377,6 +377,31 @@ static void no_length_is_too_strange(void **state)
 	assert_int_equal(rows[row_count - 1].skip, SKIP_TOO_LONG);
 }
 
+/* A frame that the program would not get in one piece is not judged: it is no broken one.
+ */
+static void long_frames_are_judged_whole_or_not_at_all(void **state)
+{
+	static __u8 bytes[4096];
+	struct frame_spec s = { .payload = OOB "zz", .n = 6 };
+
+	(void)state;
+	frame_build(&s, bytes);
+	capture_begin(LINK_ETHERNET);
+	for (size_t n = 3000; n <= sizeof(bytes); n++) {
+		bytes[16] = (__u8)((n - 14) >> 8);
+		bytes[17] = (__u8)(n - 14);
+		bytes[38] = (__u8)((n - 34) >> 8);
+		bytes[39] = (__u8)(n - 34);
+		put_frame(bytes, n, n);
+		now_us += 100 * 1000000;
+	}
+	replay();
+	assert_int_equal(rows[0].reason, REASON_WITHIN_LIMITS);
+	for (size_t i = 0; i < row_count; i++)
+		assert_int_equal(rows[i].skip, i <= 520 ? SKIP_NONE : SKIP_TOO_LONG);
+	assert_null(strstr(lines, "unparsed"));
+}
+
 static long memory_kb(void)
 {
 	struct rusage usage;
@@ -494,6 +519,7 @@ int main(void)
 		TEST(a_packet_within_the_host_is_judged_twice),
 		TEST(cut_packets_are_told),
 		TEST(no_length_is_too_strange),
+		TEST(long_frames_are_judged_whole_or_not_at_all),
 		TEST(memory_is_bounded),
 		TEST(a_replay_is_repeatable),
 		TEST(two_configurations_are_compared),

@@ -21,6 +21,12 @@
 #include "shield/trial.h"
 
 #define FRAME_MOST 4096 /* more than the kernel lets a program judge */
+/*
+ * The longest frame that the XDP program gets in one piece: 4096 bytes, without 256
+ * before the frame and 320 after it, which the kernel keeps. Linux 5.18 and newer put the
+ * rest of a longer frame into fragments, and the program would call the packet unparsed.
+ */
+#define WHOLE_MOST 3520
 
 /*
  * The samples, read without libbpf: a consumer that is one record behind is never woken
@@ -396,6 +402,8 @@ int trial_run(struct trial *t, bool out, const void *frame, size_t n,
 		    .repeat = 1);
 
 	*ret = (struct trial_verdict){ .other = OTHER_COUNT };
+	if (!out && n > WHOLE_MOST)
+		return -EMSGSIZE;
 	t->direction = out ? DIRECTION_S2C : DIRECTION_C2S;
 	t->has_seen = false;
 	if (out) {
