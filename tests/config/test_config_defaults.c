@@ -126,6 +126,13 @@ static void crowd_is_for_joining_with_default_limits(void **state)
 					 : c == CLASS_CONNECT ? rows[i].connect
 							      : 0);
 	}
+	/* The limits that hold in the end are looked at, not the way to them. */
+	load_good("defaults { connect { source = 5/s } challenge { source = 5/s } }\n"
+		  "service \"a\" { protocol = quake3 port = 27960\n"
+		  "connect { source = \"2/s burst 6\" } }\n");
+	assert_int_equal(config.services[0].service.budget[CLASS_CONNECT].crowd,
+			 CROWD_SHIFT);
+	assert_int_equal(config.services[0].service.budget[CLASS_CHALLENGE].crowd, 0);
 }
 
 /* As many players for all; what is not said of a prefix is at least what a source has. */

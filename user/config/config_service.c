@@ -213,7 +213,7 @@ static int budgets_read(cfg_t *section, struct service *ret)
 {
 	for (int class = 0; class < CLASS_BUDGETS; class ++) {
 		const char *name = class_name((enum wire_class) class);
-		struct budget *b = &ret->budget[class], was = *b;
+		struct budget *b = &ret->budget[class];
 		cfg_t *rates = cfg_getnsec(section, name, 0);
 
 		if (!rates)
@@ -226,12 +226,24 @@ static int budgets_read(cfg_t *section, struct service *ret)
 		    rate_read(rates, "prefix", &b->prefix) ||
 		    rate_read(rates, "service", &b->service))
 			return -EINVAL;
-		/* A limit that was chosen is kept, whatever room there is. */
-		if (memcmp(&was.source, &b->source, sizeof(was.source)) != 0 ||
-		    memcmp(&was.prefix, &b->prefix, sizeof(was.prefix)) != 0)
-			b->crowd = 0;
 	}
 	return 0;
+}
+
+/* A limit that differs from the protocol's is kept, whatever room there is. */
+static void crowds_settle(struct service *ret)
+{
+	struct service usual;
+
+	config_service_defaults((enum wire_family)ret->family, &usual);
+	for (int class = 0; class < CLASS_BUDGETS; class ++) {
+		const struct budget *was = &usual.budget[class];
+		struct budget *b = &ret->budget[class];
+
+		if (memcmp(&was->source, &b->source, sizeof(was->source)) != 0 ||
+		    memcmp(&was->prefix, &b->prefix, sizeof(was->prefix)) != 0)
+			b->crowd = 0;
+	}
 }
 
 static int players_read(cfg_t *section, struct service *ret)
@@ -460,6 +472,7 @@ static int service_read(struct parse *p, const struct layers *l,
 	    settings_read(l->defaults, ret) || settings_read(l->template, ret) ||
 	    settings_read(l->own, ret) || endpoints_check(p, l->own, ret))
 		return -EINVAL;
+	crowds_settle(s);
 	prefix_default(l, s);
 	if (!ret->cache_given && config_uncacheable(ret))
 		s->cache = CACHE_OFF;
