@@ -131,6 +131,13 @@ status_of() # STATUS WORDS ARGUMENT...
 	[ $? = "$status" ] && grep -qF -- "$words" "$work/err"
 }
 
+# The table alone, to a full disk.
+lost_output_is_told()
+{
+	replay "$work/wire.pcap" >/dev/full 2>"$work/err"
+	[ $? = 1 ] && grep -qF 'cannot write: No space left' "$work/err"
+}
+
 as_schema()
 {
 	{
@@ -197,6 +204,7 @@ fi
 net_check "a file that was there is not written to" status_of 1 \
 	"cannot create '$work/shield.conf': File exists" -c "$work/shield.conf" \
 	--write "$work/shield.conf" "$work/wire.pcap"
+net_check "a table that cannot be written is told" lost_output_is_told
 net_check "no such file" status_of 1 "cannot open '$work/none': No such file" \
 	-c "$work/shield.conf" "$work/none"
 net_check "no capture" status_of 1 "'$work/shield.conf': no pcap or pcapng file" \

@@ -151,15 +151,18 @@ static int files(const struct call *call, struct run *run)
 
 static int finish(const struct call *call, struct run *run)
 {
-	int status = 0;
+	bool failed = jsonl_flush(&run->json);
+	int status = 0, error = errno;
 
-	if (jsonl_flush(&run->json)) {
-		log_error("replay: cannot write: %s", strerror(errno));
+	replay_print(run->replay, run->as_json ? stderr : stdout);
+	if (!failed && (fflush(stdout) || ferror(stdout))) {
+		failed = true;
+		error = errno;
+	}
+	if (failed) {
+		log_error("replay: cannot write: %s", strerror(error));
 		status = EXIT_REST;
 	}
-	replay_print(run->replay, run->as_json ? stderr : stdout);
-	if (fflush(stdout) || ferror(stdout))
-		status = EXIT_REST;
 	if (run->write && (fclose(run->write) || run->write_failed)) {
 		log_error("replay: cannot write '%s': %s", call_value(call, OPTION_WRITE),
 			  strerror(errno));
