@@ -75,7 +75,7 @@ struct service {
 	__u8 policy[CLASS_COUNT - CLASS_BUDGETS]; /* enum policy of the classes without
 						     limits, from CLASS_REPLY on */
 	__u8 active; /* 0: the slot is free in this generation */
-	__u8 validation; /* enum proof */
+	__u8 validation; /* enum validation */
 	__u8 cache; /* enum cache_mode */
 	/* Most players of one source, and of one prefix: connlimit.h. 0: no limit. */
 	__u16 players_source, players_prefix;
