@@ -155,8 +155,8 @@ __u32 shield_generation(const struct shield *shield);
 bool shield_service(const struct shield *shield, __u32 slot, struct service *ret);
 
 /*
- * Return how many ports the service in @slot has on any address; those by address are not
- * counted.
+ * Return how many ports the service in @slot has on any address. Ports that it has on
+ * some addresses only, and game ports that the programs have learned, are not counted.
  */
 size_t shield_ports(const struct shield *shield, __u32 slot);
 
@@ -283,8 +283,10 @@ int shield_players(const struct shield *shield,
 		   void *context);
 
 /*
- * Do the housekeeping that may wait, for the daemon to call every few seconds: forget
- * players that left, replace secrets that are due.
+ * Do the housekeeping that may wait, for the daemon to call every five seconds: replace
+ * secrets that are due, forget players that left and count the followed ones, delete list
+ * entries whose time is over, enter players and their networks into the client history,
+ * and look which sockets own the ports.
  */
 void shield_maintain(struct shield *shield);
 

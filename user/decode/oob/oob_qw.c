@@ -7,6 +7,7 @@
  *	n\chunk i32 id, u8 41, i32 number, 1024 bytes	a piece of a download
  *	B str command, str id				command for the own client
  *	d LF { IPv4, port big-endian }			list of a master
+ *	log [sequence]					request for the log of frags
  *
  * Sources: Quake QW/client/cl_main.c, QW/server/sv_main.c; mvdsv src/sv_main.c,
  * src/sv_user.c; fteqw engine/server/sv_main.c.

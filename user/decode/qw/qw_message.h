@@ -121,8 +121,8 @@ void qw_angles16(struct ops *o, const char *key);
 uint64_t qw_vlq(struct ops *o);
 
 /*
- * Read a number of seven bits a byte, the low ones first. More than 64 bits are
- * malformed.
+ * Read a number of seven bits a byte, the low ones first. More than ten bytes are
+ * malformed; of the tenth only the lowest bit counts.
  */
 uint64_t qw_uleb(struct ops *o);
 
