@@ -93,14 +93,15 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 {
 	const struct service *service;
 	struct packet p;
-	__u32 slot;
+	__u32 slot, conflict;
 
 	if (!c)
 		return REASON_ADDRESS_IN_USE;
 	slot = pkt_slot(c);
 	pkt_packet(ctx, c, &p);
-	if (player_address_check(slot, pkt_kind(c), &p) != REASON_WITHIN_LIMITS)
-		return REASON_ADDRESS_IN_USE;
+	conflict = player_address_check(slot, pkt_kind(c), &p);
+	if (conflict != REASON_WITHIN_LIMITS)
+		return conflict;
 	service = service_at(tables_now(&live), &slot);
 	/* An allowed source beyond its own limits is treated as if in no list. */
 	return service && connlimit_exceeded(slot, service, pkt_kind(c), &p) &&
@@ -135,7 +136,8 @@ __noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32
 		return XDP_DROP;
 	if (verdict == VERDICT_PASS) {
 		reason = player_conflict(ctx, c, reason);
-		if (reason == REASON_ADDRESS_IN_USE || reason == REASON_PLAYER_SLOTS)
+		if (reason == REASON_ADDRESS_IN_USE || reason == REASON_PLAYER_MISMATCH ||
+		    reason == REASON_PLAYER_SLOTS)
 			verdict = VERDICT_DROP;
 	}
 	if (!count_decision(ctx, l, &target, &p, bytes, reason, false) ||
