@@ -119,7 +119,10 @@ enum other {
 	OTHER_COUNT,
 };
 
-/* Return the verdict that follows from @reason; REASON_COUNT is dropped. */
+/*
+ * Return the verdict that follows from @reason; REASON_COUNT is dropped. Called by
+ * programs and userland. The verdict of a reason is a column of ABI_REASONS.
+ */
 static inline enum verdict reason_verdict(enum reason reason)
 {
 	switch (reason) {
@@ -188,7 +191,10 @@ struct list_entry {
 	__u64 until_ns;
 };
 
-/* Return the origins of @e that are in force at @now_ns. */
+/*
+ * Return the origins of @e that are in force at @now_ns. Called by acl_search() and in
+ * userland, which must agree on when an entry ends: the daemon removes it later.
+ */
 static inline __u32 list_origins(const struct list_entry *e, __u64 now_ns)
 {
 	return e->until_ns && now_ns >= e->until_ns ? e->origins & ~LIST_RUNTIME_ALL

@@ -7,6 +7,11 @@
  * and so on), and only those are looked up. A stretch is an IPv4 /16, or all IPv6 /32
  * with the same second half: 2001:db8:: and 2a00:db8:: share one. The daemon writes the
  * bytes.
+ *
+ * acl_prefilter_span() is called in userland by cells_mark()
+ * (user/shield/shield_lists.c), acl_prefilter_cell() by the programs. Both must map an
+ * address to the same cell: if a cell of a listed network has no mark, the programs do
+ * not look its entry up. A mark too many costs only a look-up.
  */
 #ifndef ACL_H
 #define ACL_H
@@ -15,7 +20,11 @@
 
 #include "abi.h"
 
-/* Return how many cells, from *@ret_first on, the network @cidr has addresses in. */
+/*
+ * Return how many cells, from *@ret_first on, the network @cidr has addresses in. All of
+ * them are below ACL_PREFILTER_CELLS. @cidr->length is 0 to 128; bits of the address
+ * beyond it do not count.
+ */
 static inline __u32 acl_prefilter_span(const struct cidr *cidr, __u32 *ret_first)
 {
 	const __u8 *at = (const __u8 *)cidr->addr;
@@ -35,6 +44,8 @@ static inline __u32 acl_prefilter_span(const struct cidr *cidr, __u32 *ret_first
 /*
  * Return the cell of the address whose first 4 bytes are at @from. All 4 are loaded:
  * after a pointer is moved by a variable, Linux 6.1's verifier forgets what was compared.
+ * @ipv6: 0 or 1. Called by acl_prefilter() and master_note(), which bound the result once
+ * more for the verifier.
  */
 static __always_inline __u32 acl_prefilter_cell(const __u8 *from, __u32 ipv6)
 {

@@ -21,6 +21,12 @@
  * Pure: compiled into the programs, the daemon and the tests. Sums are of 16-bit words as
  * they are in memory, folded and not complemented, as if the part began at an even place;
  * at an odd one its bytes change places (RFC 1071).
+ *
+ * Called by cached_response.bpf.h, by host_keys.bpf.h (sums), and in userland by the
+ * daemon that makes entries and by commands that show them. Functions that both sides
+ * call must give both the same result, or clients get a response with a wrong checksum.
+ * The entries are in a pinned table: a member or sum with a new meaning needs another
+ * ABI_VERSION (user/shield/shield_abi.c).
  */
 #ifndef CACHED_RESPONSE_H
 #define CACHED_RESPONSE_H
@@ -58,7 +64,8 @@ enum cache_mode {
 
 /*
  * Return true if the response to a query of @kind can be cached, for a service of
- * @family.
+ * @family. Called by service_finish(), which sets CLASS_CACHED. Each kind must have its
+ * queries in user/cache/cache_request.c and their first form in cache_form_first().
  */
 static inline bool kind_cacheable(enum wire_family family, enum wire_kind kind)
 {
@@ -122,7 +129,7 @@ struct cache_nonce {
 
 /* --- sums -------------------------------------------------------------------- */
 
-/* Return @sum folded to 16 bits, not complemented. */
+/* Return @sum folded to 16 bits, not complemented. @sum: any sum of words. */
 static __always_inline __u16 cache_fold(__u64 sum)
 {
 	sum = (__u32)sum + (sum >> 32);
@@ -133,14 +140,17 @@ static __always_inline __u16 cache_fold(__u64 sum)
 
 /*
  * Return the sum of a part whose own sum is @sum and that begins @at bytes into the
- * response.
+ * response. @sum: folded.
  */
 static __always_inline __u32 cache_sum_at(__u16 sum, __u32 at)
 {
 	return at & 1 ? (__u16)(sum << 8 | sum >> 8) : sum;
 }
 
-/* Return the sum of @count words, folded. */
+/*
+ * Return the sum of @count words, folded. Zeros after a part do not change its sum: the
+ * daemon pads parts with them, and cache_nonce_copy() the nonce.
+ */
 static __always_inline __u16 cache_sum_words(const __u64 *words, int count)
 {
 	__u64 sum = 0;
@@ -152,7 +162,8 @@ static __always_inline __u16 cache_sum_words(const __u64 *words, int count)
 
 /*
  * Return the sum of the whole response up to @cut. @nonce_sum: cache_sum_words() of the
- * nonce.
+ * nonce. Not folded. Called by cache_send(). The order is that in which cache_parts()
+ * writes: head, nonce, tail.
  */
 static __always_inline __u64 cache_sum(const struct cache_entry *t,
 				       const struct cache_cut *cut, __u16 nonce_sum,
@@ -172,7 +183,8 @@ static const __u8 cache_nonce_letters[256] = {
 
 /*
  * Return the length of a query of @length bytes without what ends it, LF or NUL or both,
- * where there are zeros from now on.
+ * where there are zeros from now on. A query of more than CACHE_LOOK bytes keeps its
+ * length. Called by query_load(), and by `replay`, which must find the same entry.
  */
 static __always_inline __u32 cache_query_length(struct cache_query *q, __u32 length)
 {
@@ -195,6 +207,8 @@ static __always_inline __u32 cache_query_length(struct cache_query *q, __u32 len
 /*
  * Return the first form, in the order of user/cache/cache_request.c, that a query of
  * @kind can have: at most CACHE_FORMS - CACHE_TRIES. @length: cache_query_length().
+ * Called by cache_choose(), which compares CACHE_TRIES forms from this one on and no
+ * others: keep it in step with the order there.
  */
 static __always_inline __u32 cache_form_first(enum wire_kind kind, __u32 length)
 {
@@ -214,6 +228,8 @@ static __always_inline __u32 cache_form_first(enum wire_kind kind, __u32 length)
 
 /*
  * Return 1 if the response is young enough, or 0. The daemon may have read a later clock.
+ * Called by cache_choose() and cached_response_describe(), so that a command shows as
+ * fresh what the programs send.
  */
 static __always_inline __u32 cache_fresh(const struct cache_entry *t, __u64 now_ns)
 {
@@ -224,7 +240,7 @@ static __always_inline __u32 cache_fresh(const struct cache_entry *t, __u64 now_
 /*
  * Return 1 if @q, without its end, is the query of @t up to the nonce, or 0. Where no
  * nonce follows there are zeros after @q, and all of them are compared.
- * cache_nonce_length() must check the length too.
+ * cache_nonce_length() must check the length too. Called by cache_choose().
  */
 static __always_inline __u32 cache_matches(const struct cache_entry *t,
 					   const struct cache_query *q)
@@ -239,7 +255,8 @@ static __always_inline __u32 cache_matches(const struct cache_entry *t,
 
 /*
  * Return the length of the nonce in a query of @length bytes, without its end; -1: it is
- * another query.
+ * another query. Called by cache_choose(), with the length of cache_query_length(); it
+ * may be below the length of the request of @t.
  */
 static __always_inline int cache_nonce_length(const struct cache_entry *t, __u32 length)
 {
@@ -253,7 +270,8 @@ static __always_inline int cache_nonce_length(const struct cache_entry *t, __u32
 /*
  * Copy a nonce of @length bytes from @at, where CACHE_NONCE can be read. False: it has
  * other characters than cache_nonce_letters. Branch-free: the verifier explores both
- * sides of each branch.
+ * sides of each branch. The rest of *@ret becomes zeros, on which cache_sum_words()
+ * relies. Called by nonce_load().
  */
 static __always_inline bool cache_nonce_copy(const __u8 *at, __u32 length,
 					     struct cache_nonce *ret)
@@ -272,7 +290,10 @@ static __always_inline bool cache_nonce_copy(const __u8 *at, __u32 length,
 	return !wrong;
 }
 
-/* Return the bytes of @t with a nonce of @nonce bytes and the first @tail of its tail. */
+/*
+ * Return the bytes of @t with a nonce of @nonce bytes and the first @tail of its tail.
+ * Without headers.
+ */
 static __always_inline __u32 cache_length(const struct cache_entry *t, __u32 tail,
 					  __u32 nonce)
 {
@@ -282,6 +303,10 @@ static __always_inline __u32 cache_length(const struct cache_entry *t, __u32 tai
 /*
  * Return the number of the first of @t's cuts at which the response fits, or of the last.
  * @ipv6: 0 or 1.
+ *
+ * The cuts must be in the order of struct cache_entry, as cuts_set() makes them. Called
+ * by cache_chosen(), which must compare the length once more: the last cut may be too
+ * long too.
  */
 static __always_inline __u32 cache_cut_choose(const struct cache_entry *t, __u32 nonce,
 					      __u32 ipv6)

@@ -18,6 +18,17 @@
  * `challenge ` and ten characters, after which a NUL and the server's keys may follow.
  * What returns these is a `connect`, or DarkPlaces' `d0pk\cnt\0`. It is rewritten into
  * `getchallenge`, for which the server gives its own.
+ *
+ * Called by the ingress programs alone, but for echo_begins(): challenge.bpf.h writes
+ * challenges and requests, validation.bpf.h and challenge_share.bpf.h read what comes
+ * back, classify.h recognises it. tests/include/test_challenge.c and
+ * tests/fuzz/include/fuzz_proof.c run the same code. challenge_arguments() and
+ * challenge_store() write to the frame and not to the buffer, so they compare each
+ * address with the end of the frame.
+ *
+ * What one function writes, another reads when it comes back: challenge_arguments() and
+ * rewrite_argued(); challenge_echo() and echo_letters(); challenge_ten() with
+ * connect_number() and connect_tail(). Change both. No table keeps these texts.
  */
 #ifndef CHALLENGE_H
 #define CHALLENGE_H
@@ -47,7 +58,10 @@ struct challenge_text {
 	21 /* bytes of `\challenge\` and those, with which a connect ends */
 #define KEY_STEP_N 46 /* bytes of the shortest `d0pk\cnt\0...` with those */
 
-/* Put the lower @n bytes of @letters to @at, the lowest first. */
+/*
+ * Put the lower @n bytes of @letters to @at, the lowest first. @at + @n must be at most
+ * CHALLENGE_TEXT, and both constants, since nothing is compared here.
+ */
 static __always_inline void text_put(struct challenge_text *t, __u32 at, __u64 letters,
 				     __u32 n)
 {
@@ -60,7 +74,8 @@ static __always_inline void text_put(struct challenge_text *t, __u32 at, __u64 l
 
 /*
  * Return true if a datagram to a server begins like the return of an echo. @first: the
- * byte after the marker.
+ * byte after the marker. Called by classify_oob(). The range is that of the first
+ * character of cookie_letters().
  */
 static __always_inline bool echo_begins(__u8 first, __u64 length)
 {
@@ -70,7 +85,7 @@ static __always_inline bool echo_begins(__u8 first, __u64 length)
 
 /*
  * Quake III: return the form of the cookie in a challenge to @kind of @length bytes; 0:
- * none.
+ * none. Called by challenge_form().
  */
 static __always_inline enum cookie_form challenge_form_q3(enum wire_kind kind,
 							  __u32 length)
@@ -89,7 +104,7 @@ static __always_inline enum cookie_form challenge_form_q3(enum wire_kind kind,
 
 /*
  * Return bit 7 of each byte of @word that is from @low to @high. All bytes are below
- * 0x80.
+ * 0x80. The bounds too. Called by challenge_arguments_word().
  */
 static __always_inline __u64 bytes_within(__u64 word, __u8 low, __u8 high)
 {
@@ -103,7 +118,8 @@ static __always_inline __u64 bytes_within(__u64 word, __u8 low, __u8 high)
  * Rewrite eight bytes of the arguments of `getchallenge ` for an echo; @in has bit 7 of
  * each byte that counts. Allowed are digits of the number while @number is true, the
  * space after it, which becomes an `x`, and letters, digits and what game names have: one
- * token to any engine. False: something else.
+ * token to any engine. False: something else. Called by challenge_arguments(), for 8
+ * bytes after 8 bytes. rewrite_argued() must be able to undo each change.
  */
 static __always_inline bool challenge_arguments_word(__u64 *word, __u64 in, bool *number)
 {
@@ -128,7 +144,10 @@ static __always_inline bool challenge_arguments_word(__u64 *word, __u64 in, bool
 	return !(in & ~plain);
 }
 
-/* Return the sum of the 16-bit words of @word, as they are in memory, not folded. */
+/*
+ * Return the sum of the 16-bit words of @word, as they are in memory, not folded. Callers
+ * add several and fold at the end.
+ */
 static __always_inline __u64 challenge_sum(__u64 word)
 {
 	return (__u32)word + (word >> 32);
@@ -141,7 +160,8 @@ static __always_inline __u64 challenge_sum(__u64 word)
  * Returns the sum of all words from @letter on, below 2^17; or -1 if no token can be made
  * of the arguments: then the request may have changed, and must be dropped. @end: where
  * the frame ends. The last word is read together with the bytes before it, since the
- * frame may end with the text.
+ * frame may end with the text. Called by challenge_arguments_at(), once it is decided
+ * that the challenge is sent.
  */
 static __always_inline int challenge_arguments(__u8 *at, const __u8 *end, __u32 length,
 					       __u8 letter)
@@ -188,7 +208,9 @@ static __always_inline int challenge_arguments(__u8 *at, const __u8 *end, __u32 
 
 /*
  * Return the form of the cookie that came back in @length bytes; @behind: the byte after
- * its eight characters; 0: none of the shield's.
+ * its eight characters; 0: none of the shield's. Called by cookie_check_echo() and
+ * echo_refused(), which must agree. The bounds keep what rewrite_echo() writes within
+ * CHALLENGE_TEXT.
  */
 static __always_inline enum cookie_form echo_form(__u8 behind, __u32 length)
 {
@@ -201,7 +223,10 @@ static __always_inline enum cookie_form echo_form(__u8 behind, __u32 length)
 	return COOKIE_ARGUED;
 }
 
-/* Return the characters that came back, as many as @form has. */
+/*
+ * Return the characters that came back, as many as @form has. Called by
+ * cookie_check_echo(); echo_refused() reads the same bytes from the frame.
+ */
 static __always_inline __u64 echo_letters(const struct challenge_text *t,
 					  enum cookie_form form)
 {
@@ -214,7 +239,8 @@ static __always_inline __u64 echo_letters(const struct challenge_text *t,
 
 /*
  * Rewrite the return of a COOKIE_ARGUED into `getchallenge` with the arguments that the
- * token carried. Returns its length.
+ * token carried. Returns its length. @length: at most CHALLENGE_TEXT - 5, see
+ * echo_form(). Called by rewrite_echo().
  */
 static __always_inline __u32 rewrite_argued(struct challenge_text *t, __u32 length)
 {
@@ -237,7 +263,10 @@ static __always_inline __u32 rewrite_argued(struct challenge_text *t, __u32 leng
 	return length + 5;
 }
 
-/* Rewrite what came back into the request for the server. Returns its length. */
+/*
+ * Rewrite what came back into the request for the server. Returns its length. Called by
+ * rewrite_request(), after the cookie was checked. @form: of echo_form(), not 0.
+ */
 static __always_inline __u32 rewrite_echo(struct challenge_text *t, enum cookie_form form,
 					  __u32 length)
 {
@@ -267,8 +296,10 @@ struct challenge_words {
 	__u64 words[3];
 };
 
-/* Return the form of the cookie in a challenge to @kind of @length bytes; 0: there is
- * none. */
+/*
+ * Return the form of the cookie in a challenge to @kind of @length bytes; 0: there is
+ * none. Called by challenge_send().
+ */
 static __always_inline enum cookie_form challenge_form(enum wire_family family,
 						       enum wire_kind kind, __u32 length)
 {
@@ -277,7 +308,11 @@ static __always_inline enum cookie_form challenge_form(enum wire_family family,
 	return family == FAMILY_NETQUAKE ? COOKIE_TEXT : COOKIE_NUMBER;
 }
 
-/* Return the length of the challenge of @form to a request of @length bytes. */
+/*
+ * Return the length of the challenge of @form to a request of @length bytes. Called by
+ * challenge_send(). It must be the length of what challenge_make() and challenge_store()
+ * write.
+ */
 static __always_inline __u32 challenge_length(enum wire_family family,
 					      enum cookie_form form, __u32 length)
 {
@@ -295,7 +330,10 @@ static __always_inline __u32 challenge_length(enum wire_family family,
 	}
 }
 
-/* Make an echo with the cookie @letters. The last letter of COOKIE_BARE is left away. */
+/*
+ * Make an echo with the cookie @letters. The last letter of COOKIE_BARE is left away.
+ * Called by challenge_make().
+ */
 static __always_inline void challenge_echo(enum cookie_form form, __u64 letters,
 					   struct challenge_words *ret)
 {
@@ -308,7 +346,10 @@ static __always_inline void challenge_echo(enum cookie_form form, __u64 letters,
 		ret->words[2] |= 's' << 8;
 }
 
-/* Make a challenge of ten characters: eight in @first, the first lowest, two in @more. */
+/*
+ * Make a challenge of ten characters: eight in @first, the first lowest, two in @more.
+ * Called by challenge_make().
+ */
 static __always_inline void challenge_ten(enum wire_family family, __u64 first,
 					  __u64 more, struct challenge_words *ret)
 {
@@ -324,7 +365,11 @@ static __always_inline void challenge_ten(enum wire_family family, __u64 first,
 	ret->words[2] = first >> 16 | more << 48;
 }
 
-/* Make the challenge with a cookie of @form that was made of @hash in @epoch. */
+/*
+ * Make the challenge with a cookie of @form that was made of @hash in @epoch. Called by
+ * challenge_for(). The client's answer is checked by making the cookie anew of the same
+ * hash: see cookie.h.
+ */
 static __always_inline void challenge_make(enum wire_family family, enum cookie_form form,
 					   __u64 hash, __u64 epoch,
 					   struct challenge_words *ret)
@@ -347,7 +392,8 @@ static __always_inline void challenge_make(enum wire_family family, enum cookie_
  * Write a challenge of @length bytes to @at, but for the arguments of an echo, which
  * stand there: challenge_arguments(). A text of 16 bytes may be followed by one or two
  * bytes of padding before @end, where the frame ends; they become zeros. False: it has no
- * room there.
+ * room there. Called by challenge_write(), after the frame was resized; on false the
+ * frame may have changed and must be dropped.
  */
 static __always_inline bool challenge_store(__u8 *at, const __u8 *end,
 					    enum cookie_form form, __u32 length,
@@ -380,6 +426,8 @@ static __always_inline bool challenge_store(__u8 *at, const __u8 *end,
 /*
  * Return the offset of the third number of `connect A B C "...` if it has ten digits: the
  * challenge of QuakeWorld and Quake II. 0: it has not, or is not spelled as clients do.
+ * Called by cookie_check_number(), and by rewrite_number(), which replaces the number
+ * that was checked.
  */
 static __always_inline __u32 connect_number_at(const struct challenge_text *t)
 {
@@ -401,7 +449,10 @@ static __always_inline __u32 connect_number_at(const struct challenge_text *t)
 	return at;
 }
 
-/* Return ten digits and a space as a number; 0: they are none, or more than 2^32 - 1. */
+/*
+ * Return ten digits and a space as a number; 0: they are none, or more than 2^32 - 1.
+ * Called by cookie_check_number().
+ */
 static __always_inline __u32 connect_number(const __u8 digits[COOKIE_DIGITS + 1])
 {
 	__u64 number = 0;
@@ -416,7 +467,7 @@ static __always_inline __u32 connect_number(const __u8 digits[COOKIE_DIGITS + 1]
 
 /*
  * Return the bytes of the words of `d0pk\cnt\0...\challenge\` and the challenge, which
- * end at the first NUL; 0: more than CHALLENGE_TEXT.
+ * end at the first NUL; 0: more than CHALLENGE_TEXT. Called by cookie_check_tail().
  */
 static __always_inline __u32 key_step_end(const struct challenge_text *t)
 {
@@ -428,7 +479,7 @@ static __always_inline __u32 key_step_end(const struct challenge_text *t)
 
 /*
  * Return true if the last CONNECT_TAIL_N bytes name a challenge; then *@ret_letters has
- * its first eight characters and *@ret_more the last two.
+ * its first eight characters and *@ret_more the last two. Called by cookie_check_tail().
  */
 static __always_inline bool connect_tail(const __u8 tail[CONNECT_TAIL_N],
 					 __u64 *ret_letters, __u32 *ret_more)
@@ -448,7 +499,8 @@ static __always_inline bool connect_tail(const __u8 tail[CONNECT_TAIL_N],
 
 /*
  * Rewrite a connect with the shield's challenge of @form into `getchallenge`. Returns its
- * length.
+ * length. Called by rewrite_request(), after the cookie was checked. @form: COOKIE_TEXT
+ * or COOKIE_NUMBER.
  */
 static __always_inline __u32 rewrite_connect(struct challenge_text *t,
 					     enum cookie_form form)

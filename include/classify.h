@@ -7,6 +7,14 @@
  * or something stricter: a spelling that no client uses (leading blanks, quotes,
  * comments, bytes above 127) is KIND_OOB_UNUSUAL or KIND_OOB_UNKNOWN, which share the
  * strict limits, even where an engine's tokeniser would find a word in it.
+ *
+ * Called by the fast path in two halves, classify_oob() and classify_unmarked(); by
+ * egress as classify_out(); in userland by the cache and by `replay`. The parts between
+ * them are called only in this file, except where a comment names a caller. Counters,
+ * limits and samples are by kind, so programs and userland must find the same. A part
+ * that returns KIND_COUNT leaves the datagram to the next part; the order in
+ * classify_unmarked() matters. Read each byte of the payload by cursor_take(), or the
+ * verifier rejects the load.
  */
 #ifndef CLASSIFY_H
 #define CLASSIFY_H
@@ -23,7 +31,9 @@
 /* --- out-of-band datagrams whose word is in no row -------------------------------------
  */
 
-/* Return true for '0' to '9'. */
+/*
+ * Return true for '0' to '9'. Called by conntrack_egress.bpf.h and connects.bpf.h too.
+ */
 static __always_inline bool is_digit(__u8 c)
 {
 	return c >= '0' && c <= '9';
@@ -58,7 +68,7 @@ static __always_inline __u8 letter_second(struct cursor start, __u32 length)
 
 /*
  * DarkPlaces: connect\protocol\... without a space before the infostring. Returns
- * KIND_COUNT if the word is another.
+ * KIND_COUNT if the word is another. @start: of the whole datagram, as in the next two.
  */
 static __always_inline enum wire_kind classify_connect(struct cursor start, __u64 first)
 {
@@ -72,7 +82,7 @@ static __always_inline enum wire_kind classify_connect(struct cursor start, __u6
 
 /*
  * DarkPlaces: return true if the datagram is d0pk\cnt\..., a step of its key exchange; in
- * lower case only.
+ * lower case only. Called by classify_other().
  */
 static __always_inline bool is_key_step(struct cursor start, __u32 length)
 {
@@ -86,6 +96,9 @@ static __always_inline bool is_key_step(struct cursor start, __u32 length)
  * the letter alone, or little after it, decides. @start: of the whole datagram; @first:
  * its first 8 letters as word_cut() leaves them, in which `\` and `|` are the same;
  * @letter: the first as it is. Valve's queries share the marker.
+ *
+ * Called by classify_oob(). A new case must be as strict as clients are: other spellings
+ * stay KIND_OOB_UNKNOWN.
  */
 static __always_inline enum wire_kind classify_other(enum wire_family family,
 						     enum direction direction,
@@ -150,7 +163,10 @@ static __always_inline enum wire_kind classify_other(enum wire_family family,
 	}
 }
 
-/* Classify a datagram of @length bytes at @start that begins with the marker. */
+/*
+ * Classify a datagram of @length bytes at @start that begins with the marker. The caller
+ * has compared the marker.
+ */
 static __always_inline enum wire_kind classify_oob(enum wire_family family,
 						   enum direction direction,
 						   struct cursor start, __u32 length)
@@ -182,7 +198,7 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 /* --- NetQuake and DTLS: recognised by structure ----------------------------------------
  */
 
-/* Return true for the protocols that NetQuake's header is of. */
+/* Return true for the protocols that NetQuake's header is of. Called by admit() too. */
 static __always_inline bool family_is_netquake(enum wire_family family)
 {
 	return family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED;
@@ -204,7 +220,8 @@ static __always_inline enum wire_kind classify_control(__u8 op)
 
 /*
  * Classify by NetQuake's header. @head: the first bytes, little-endian. KIND_COUNT: flags
- * or length do not fit.
+ * or length do not fit. Called by classify_short(), classify_unmarked(),
+ * game_port_begins() and other_protocol_shape().
  */
 static __always_inline enum wire_kind classify_netquake(enum wire_family family,
 							__u64 head, __u32 length)
@@ -261,7 +278,7 @@ static __always_inline enum wire_kind classify_encrypted(enum wire_family family
 /*
  * Classify a ClientHello at its body @c: one with a cookie, which validates the client if
  * the server knows it, or one without. @left: bytes of the record after the handshake
- * header.
+ * header. Called by classify_handshake().
  */
 static __always_inline enum wire_kind classify_hello(struct cursor c, __u32 left)
 {
@@ -279,7 +296,10 @@ static __always_inline enum wire_kind classify_hello(struct cursor c, __u32 left
 	return *cookie ? KIND_DTLS_HELLO_COOKIE : KIND_DTLS_CLIENT_HELLO;
 }
 
-/* Classify a DTLS handshake message in the clear at @c. @left: bytes of the record. */
+/*
+ * Classify a DTLS handshake message in the clear at @c. @left: bytes of the record.
+ * Called by classify_dtls() for epoch 0.
+ */
 static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 left)
 {
 	const __u8 *head =
@@ -301,7 +321,10 @@ static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 
 	}
 }
 
-/* Classify a DTLS record at @c. @head: its first bytes. KIND_COUNT: it is none. */
+/*
+ * Classify a DTLS record at @c. @head: its first bytes. KIND_COUNT: it is none. Called by
+ * classify_unmarked() and other_protocol_shape().
+ */
 static __always_inline enum wire_kind classify_dtls(struct cursor c, __u64 head,
 						    __u32 length)
 {
@@ -338,7 +361,8 @@ static __always_inline enum wire_kind classify_dtls(struct cursor c, __u64 head,
 
 /*
  * Classify QuakeWorld's and Quake II's forms without a marker: masters, ping and log
- * answers. KIND_COUNT: none of them.
+ * answers. KIND_COUNT: none of them. @head: the first bytes, little-endian, zeros after
+ * them. Called by classify_short(), classify_unmarked() and other_protocol_shape().
  */
 static __always_inline enum wire_kind classify_raw(enum wire_family family, __u64 head,
 						   __u32 length)
@@ -373,7 +397,8 @@ static __always_inline enum wire_kind classify_raw(enum wire_family family, __u6
 
 /*
  * Classify a datagram that begins with a sequence, by its length. @sequence: its first 4
- * bytes, little-endian.
+ * bytes, little-endian. Called last by classify_unmarked(), and by game_kind(), which
+ * must return what classify() would.
  */
 static __always_inline enum wire_kind classify_sequenced(enum wire_family family,
 							 __u32 sequence, __u32 length)
@@ -390,7 +415,10 @@ static __always_inline enum wire_kind classify_sequenced(enum wire_family family
 							 : KIND_NETCHAN;
 }
 
-/* Return true if a datagram of @length bytes at @c begins with the marker. */
+/*
+ * Return true if a datagram of @length bytes at @c begins with the marker. Called by
+ * classify(), classify_no_player(), kind_at() and `replay`.
+ */
 static __always_inline bool is_marked(struct cursor c, __u32 length)
 {
 	const void *head = length >= 4 ? cursor_take(&c, 4) : NULL;
@@ -400,7 +428,7 @@ static __always_inline bool is_marked(struct cursor c, __u32 length)
 
 /*
  * Classify a datagram of less than 8 bytes without the marker; no game traffic is so
- * short.
+ * short. Called by classify_unmarked().
  */
 static __always_inline enum wire_kind classify_short(enum wire_family family,
 						     struct cursor c, __u32 length)
@@ -424,7 +452,10 @@ static __always_inline enum wire_kind classify_short(enum wire_family family,
 	return kind != KIND_COUNT ? kind : KIND_RUNT;
 }
 
-/* Classify a datagram that does not begin with the marker. */
+/*
+ * Classify a datagram that does not begin with the marker. Called by classify() and
+ * classify_game_at().
+ */
 static __always_inline enum wire_kind classify_unmarked(enum wire_family family,
 							struct cursor c, __u32 length)
 {
@@ -460,6 +491,7 @@ static __always_inline enum wire_kind classify_unmarked(enum wire_family family,
 /*
  * Return the kind of a UDP payload of @length bytes at @c, on a service of @family. @c
  * may end later than @length says (Ethernet padding): those bytes are not looked at.
+ * tests/fuzz/include/fuzz_classify.c holds it to any bytes.
  */
 static __always_inline enum wire_kind
 classify(enum wire_family family, enum direction direction, struct cursor c, __u32 length)

@@ -11,6 +11,11 @@
  * A player is held while the server sends to it, and heard if the client has lately sent
  * too. A server keeps a client that crashed for minutes; the same source may then have as
  * many again: connlimit_full().
+ *
+ * Egress alone writes cells: connlimit_count_player() calls connlimit_at(), then
+ * connlimit_more(). The ingress programs read them: connlimit_refuse() calls
+ * connlimit_at(), then connlimit_full(). All counts of a cell are in one word, so that
+ * one atomic addition changes them; no count may carry into the next.
  */
 #ifndef CONNLIMIT_H
 #define CONNLIMIT_H
@@ -38,7 +43,7 @@ _Static_assert(2 * PLAYERS_MOST < CONNLIMIT_MOST, "a limit that is never reached
 
 /*
  * Return @cell as it is in @period. A cell that is one period ahead stays: another
- * processor's clock has begun it.
+ * processor's clock has begun it. @period: of the shield's clock, >> CONNLIMIT_TICK.
  */
 static __always_inline __u64 connlimit_at(__u64 cell, __u64 period)
 {
@@ -52,7 +57,8 @@ static __always_inline __u64 connlimit_at(__u64 cell, __u64 period)
 
 /*
  * Return what a player adds to @cell. @fresh: the server has just accepted it, so that it
- * counts before all others are counted anew. 0: no more can be counted in @cell.
+ * counts before all others are counted anew. 0: no more can be counted in @cell. @cell:
+ * of connlimit_at().
  */
 static __always_inline __u64 connlimit_more(__u64 cell, bool heard, bool fresh)
 {
@@ -66,6 +72,7 @@ static __always_inline __u64 connlimit_more(__u64 cell, bool heard, bool fresh)
 
 /*
  * Return the count at bit @at of @cell, of this period or the last, whichever is higher.
+ * @at: 0 for held players, CONNLIMIT_RECEIVED for heard ones. Called by connlimit_full().
  */
 static __always_inline __u32 connlimit_count(__u64 cell, __u32 at)
 {
@@ -78,7 +85,7 @@ static __always_inline __u32 connlimit_count(__u64 cell, __u32 at)
 /*
  * Return true if no more than @limit players may be in @cell, as it is now: so many are
  * heard, or twice as many are held. The rest of these are clients that have crashed, or
- * are silent. @limit: 0: none.
+ * are silent. @limit: 0: none. At most PLAYERS_MOST. @cell: of connlimit_at().
  */
 static __always_inline bool connlimit_full(__u64 cell, __u32 limit)
 {

@@ -12,6 +12,11 @@
  *
  * SipHash-1-3 (Aumasson, Bernstein 2012): 64 bits of which at most 47 are shown, of a key
  * that is used for five minutes.
+ *
+ * The ingress programs make cookies (challenge_for()) and check them by making them anew
+ * (cookie_expected()). The daemon changes keys (rotate_secret()), for which both sides
+ * use the same epoch and key index. So a change of the hash or of a spelling makes the
+ * cookies of the last 17 s invalid: their clients have to request again.
  */
 #ifndef COOKIE_H
 #define COOKIE_H
@@ -53,7 +58,7 @@ struct cookie_peer {
 	__u64 word[3];
 };
 
-/* Rotate @v left by @by bits. */
+/* Rotate @v left by @by bits. @by: 1 to 63. */
 static __always_inline __u64 sip_rotate(__u64 v, int by)
 {
 	return v << by | v >> (64 - by);
@@ -74,7 +79,7 @@ static __always_inline void sip_round(__u64 v[4])
 	v[2] = sip_rotate(v[2], 32);
 }
 
-/* Add the next 8 bytes. */
+/* Add the next 8 bytes. Called between sip_begin() and sip_end(). */
 static __always_inline void sip_word(__u64 v[4], __u64 word)
 {
 	v[3] ^= word;
@@ -105,7 +110,10 @@ static __always_inline __u64 sip_end(__u64 v[4], __u64 rest)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* SipHash-1-3 of 24 bytes: three words in little-endian order. */
+/*
+ * SipHash-1-3 of 24 bytes: three words in little-endian order. Called by clock_marked()
+ * (conntrack_netquake.bpf.h).
+ */
 static __always_inline __u64 sip_hash(const __u64 key[2], const __u64 word[3])
 {
 	__u64 v[4];
@@ -116,19 +124,27 @@ static __always_inline __u64 sip_hash(const __u64 key[2], const __u64 word[3])
 	return sip_end(v, 24ull << 56);
 }
 
-/* Return the epoch of @now_ns. */
+/*
+ * Return the epoch of @now_ns. Called by programs and daemon; @now_ns is of the shield's
+ * clock.
+ */
 static __always_inline __u64 cookie_epoch(__u64 now_ns)
 {
 	return now_ns >> COOKIE_EPOCH_BITS;
 }
 
-/* Return which of the two keys @epoch has. */
+/*
+ * Return which of the two keys @epoch has. Called by cookie_hash() and cookie_key_idle().
+ */
 static __always_inline __u32 cookie_key_index(__u64 epoch)
 {
 	return epoch >> COOKIE_PERIOD_BITS & 1;
 }
 
-/* Return this epoch or the one before: the one with @parity as its bit 0. */
+/*
+ * Return this epoch or the one before: the one with @parity as its bit 0. Called by
+ * cookie_expected().
+ */
 static __always_inline __u64 cookie_epoch_like(__u64 now_ns, __u64 parity)
 {
 	__u64 epoch = cookie_epoch(now_ns);
@@ -139,6 +155,8 @@ static __always_inline __u64 cookie_epoch_like(__u64 now_ns, __u64 parity)
 /*
  * Return true if the idle key may be replaced; *@ret_turn says which it is. Not while a
  * cookie of its last epoch is valid, nor shortly before it is used again. For the daemon.
+ * The time that is left between (8 epochs, 69 s) must be longer than the interval of
+ * shield_maintain().
  */
 static inline bool cookie_key_idle(__u64 now_ns, __u32 *ret_turn)
 {
@@ -149,7 +167,7 @@ static inline bool cookie_key_idle(__u64 now_ns, __u32 *ret_turn)
 	return step >= 4 && step < 12;
 }
 
-/* Return true if @asker has an IPv4 address. */
+/* Return true if @asker has an IPv4 address. Called by cookie_hash(). */
 static __always_inline bool cookie_is_ipv4(const struct cookie_peer *asker)
 {
 	return !(asker->word[0] | ((__u32)asker->word[1] ^ 0xffff0000));
@@ -158,7 +176,8 @@ static __always_inline bool cookie_is_ipv4(const struct cookie_peer *asker)
 /*
  * Return the hash of the client @asker, of the lower 24 bits of @epoch and of @form: over
  * 15 bytes, the last of them zeros, if its address is an IPv4 address; else over 24. A
- * hash of the one length equals one of the other only by chance.
+ * hash of the one length equals one of the other only by chance. Called by
+ * challenge_for() and cookie_expected(). @asker: of packet_peer().
  */
 static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
 					 const struct cookie_peer *asker, __u64 epoch,
@@ -183,7 +202,7 @@ static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
 
 /*
  * Return eight characters of the lower 40 bits of @bits, five bits each: a to z, 2 to 7;
- * the first in the lowest byte.
+ * the first in the lowest byte. Called by cookie_letters() and cookie_letters_more().
  */
 static __always_inline __u64 cookie_base32(__u64 bits)
 {
@@ -199,7 +218,8 @@ static __always_inline __u64 cookie_base32(__u64 bits)
 
 /*
  * Return the spelling as eight characters, the first of them a digit that tells the
- * epoch: 37 bits of the hash. COOKIE_BARE has seven: its last is left out.
+ * epoch: 37 bits of the hash. COOKIE_BARE has seven: its last is left out. The first must
+ * stay in COOKIE_DIGIT_LOW to COOKIE_DIGIT_TOP: classify_oob() recognises an echo by it.
  */
 static __always_inline __u64 cookie_letters(__u64 hash, __u64 epoch)
 {
@@ -208,13 +228,19 @@ static __always_inline __u64 cookie_letters(__u64 hash, __u64 epoch)
 	return (cookie_base32(hash) & ~0xffull) | digit;
 }
 
-/* Return bit 0 of the epoch that @letters tell. */
+/*
+ * Return bit 0 of the epoch that @letters tell. Any @letters: of a datagram that is not
+ * checked yet.
+ */
 static __always_inline __u64 cookie_letters_parity(__u64 letters)
 {
 	return letters & 1; /* of '2' to '9' */
 }
 
-/* Return two more characters, in the lowest bytes: 10 bits of the hash. */
+/*
+ * Return two more characters, in the lowest bytes: 10 bits of the hash. Of COOKIE_TEXT
+ * alone.
+ */
 static __always_inline __u32 cookie_letters_more(__u64 hash)
 {
 	return cookie_base32(hash >> 42 & 0x3ff) & 0xffff;
@@ -222,7 +248,8 @@ static __always_inline __u32 cookie_letters_more(__u64 hash)
 
 /*
  * Return the spelling as a number of ten digits below 2^31, which all engines read and
- * write: 28.9 bits of the hash. The upper half of the range is of odd epochs.
+ * write: 28.9 bits of the hash. The upper half of the range is of odd epochs. The result
+ * must be one that cookie_number_fits() accepts.
  */
 static __always_inline __u32 cookie_number(__u64 hash, __u64 epoch)
 {
@@ -233,7 +260,7 @@ static __always_inline __u32 cookie_number(__u64 hash, __u64 epoch)
 
 /*
  * Return true if @number is in the range of cookie_number(); then *@ret_parity is bit 0
- * of its epoch.
+ * of its epoch. Called by cookie_check_number().
  */
 static __always_inline bool cookie_number_fits(__u32 number, __u64 *ret_parity)
 {
@@ -241,7 +268,10 @@ static __always_inline bool cookie_number_fits(__u32 number, __u64 *ret_parity)
 	return number - COOKIE_LEAST < COOKIE_LEAST;
 }
 
-/* Return the five digits of @v, below 10^5, the first of them in the lowest byte. */
+/*
+ * Return the five digits of @v, below 10^5, the first of them in the lowest byte. Called
+ * by cookie_digits().
+ */
 static __always_inline __u64 cookie_five(__u32 v)
 {
 	/* A fraction of 2^32, out of which a multiplication by 10 takes each digit. */
@@ -257,6 +287,7 @@ static __always_inline __u64 cookie_five(__u32 v)
 /*
  * Return the first eight of the ten digits of @number in decimal, with leading zeros, the
  * first of them in the lowest byte. The last two are in the lower bytes of *@ret_more.
+ * @number: of any size.
  */
 static __always_inline __u64 cookie_digits(__u32 number, __u64 *ret_more)
 {
@@ -267,7 +298,7 @@ static __always_inline __u64 cookie_digits(__u32 number, __u64 *ret_more)
 	return first | last << 40;
 }
 
-/* Write the ten digits of cookie_digits() to @ret. */
+/* Write the ten digits of cookie_digits() to @ret. Called by rewrite_number(). */
 static __always_inline void cookie_decimal(__u32 number, __u8 ret[COOKIE_DIGITS])
 {
 	__u64 more, digits = cookie_digits(number, &more);

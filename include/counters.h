@@ -18,6 +18,11 @@
  *	+-----------------+-----------+
  *	|      bytes      |  packets  |
  *	+-----------------+-----------+
+ *
+ * The programs count (counter_number(), COUNTER_IN(), COUNTER_OUT(), counter_read()); the
+ * functions from counter_sums_add() on are called in userland alone. The numbers are the
+ * layout of pinned tables and a part of their name (hash_parts() in
+ * user/shield/shield_abi.c): another kind, reason or order makes new tables.
  */
 #ifndef COUNTERS_H
 #define COUNTERS_H
@@ -43,7 +48,10 @@ struct volume {
 #define WIRE_LEAST 60 /* bytes of a frame, as we count them */
 #define WIRE_MORE  24 /* checksum 4, preamble 8, gap 12 */
 
-/* What a frame of @bytes occupies on Ethernet. */
+/*
+ * What a frame of @bytes occupies on Ethernet. Called by the programs for what they send
+ * and what leaves a server; volume_complete() computes the same sum from counters.
+ */
 static __always_inline __u64 wire_bytes(__u64 bytes)
 {
 	return (bytes < WIRE_LEAST ? WIRE_LEAST : bytes) + WIRE_MORE;
@@ -76,6 +84,11 @@ struct counter_sums {
 	struct volume unverified; /* 0 in the map: it stays with each processor */
 };
 
+/*
+ * Return the packets and bytes in @word, of a counter of one processor. Called by
+ * counters_spill() in the programs, and in userland for each processor's row.
+ * COUNTER_FULL is a part of the bytes.
+ */
 static __always_inline struct counter counter_read(__u64 word)
 {
 	return (struct counter){ word % COUNTER_BYTE, word / COUNTER_BYTE };
@@ -211,7 +224,10 @@ static const struct counter_span counter_spans[2][REASON_COUNT] = {
 };
 /* clang-format on */
 
-/* The number of the counter of @kind in @span; COUNTERS: it cannot happen. */
+/*
+ * The number of the counter of @kind in @span; COUNTERS: it cannot happen. Called by
+ * counter_number() and the macros below. @kind may be out of range.
+ */
 static __always_inline __u32 counter_in_span(struct counter_span span, __u32 kind)
 {
 	if (!index_below(&kind, KIND_COUNT))
@@ -224,7 +240,8 @@ static __always_inline __u32 counter_in_span(struct counter_span span, __u32 kin
 
 /*
  * The number of the counter of @kind for @reason, when it goes in @direction, C2S or S2C.
- * COUNTERS: it cannot happen.
+ * COUNTERS: it cannot happen. Called by programs and userland; both must get the same. At
+ * most COUNTERS, for any arguments.
  */
 static __always_inline __u32 counter_number(enum direction direction, enum wire_kind kind,
 					    enum reason reason)
@@ -248,7 +265,10 @@ struct counters {
 	struct volume unverified;
 };
 
-/* Add what one processor has counted in a @row. */
+/*
+ * Add what one processor has counted in a @row. Called by sum_rows() for each processor.
+ * @sums begins as the entry that all processors share.
+ */
 static inline void counter_sums_add(struct counter_sums *sums,
 				    const struct counter_row *row)
 {
@@ -262,7 +282,7 @@ static inline void counter_sums_add(struct counter_sums *sums,
 	sums->unverified.wire += row->unverified.wire;
 }
 
-/* Sort the sums of a service's @rows into @ret. */
+/* Sort the sums of a service's @rows into @ret. Called by shield_counters(). */
 static inline void counters_sort(const struct counter_sums rows[COUNTER_ROWS],
 				 enum direction direction, struct counters *ret)
 {
@@ -287,7 +307,11 @@ static inline void counters_sort(const struct counter_sums rows[COUNTER_ROWS],
 	}
 }
 
-/* Add to what the kernel counted toward the server what it left to be added up. */
+/*
+ * Add to what the kernel counted toward the server what it left to be added up. Called by
+ * shield_counters(), once and only for that direction. Keep it in step with
+ * count_unverified().
+ */
 static inline void volume_complete(struct counters *t)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
@@ -301,7 +325,7 @@ static inline void volume_complete(struct counters *t)
 	}
 }
 
-/* Datagrams of all kinds, whatever became of them. */
+/* Datagrams of all kinds, whatever became of them. @t: of counters_sort(). */
 static inline __u64 counters_packets(const struct counters *t)
 {
 	__u64 sum = 0;

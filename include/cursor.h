@@ -24,7 +24,9 @@ struct cursor {
 
 /*
  * Return a pointer to the next @n bytes and step over them, or NULL if @c has fewer; then
- * @c stays. @n: at most a few thousand, since the verifier refuses unbounded ones.
+ * @c stays. @n: at most a few thousand, since the verifier refuses unbounded ones. Called
+ * in programs, userland and tests. The comparison of @at + @n with the end is the one
+ * from which the verifier derives the bound of the packet.
  */
 static __always_inline const void *cursor_take(struct cursor *c, __u32 n)
 {

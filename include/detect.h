@@ -6,6 +6,12 @@
  * the daemon read the result. Only a server's own replies count (CLASS_REPLY), and shapes
  * that no other protocol has: no client can make a server send them. A reply that several
  * protocols share decides between none of them.
+ *
+ * detect_note() is called by egress alone (detect_reply()). detect_other() is called by
+ * the ingress programs (protocol_mismatch()) and by the daemon
+ * (shield_protocol_mismatch()), so that the operator is warned for as long as the
+ * programs relax their rules. Neither needs a lock. shield_forget_slot() zeroes the notes
+ * when the slot gets another service.
  */
 #ifndef DETECT_H
 #define DETECT_H
@@ -44,7 +50,8 @@ static const __u8 detect_speakers[KIND_COUNT + 2] = {
 
 /*
  * Return a mask of the protocols whose replies are usual on a service of @family. FTE's
- * QuakeWorld servers speak NetQuake as well, and Quake Enhanced has NetQuake's words.
+ * QuakeWorld servers speak NetQuake as well, and Quake Enhanced has NetQuake's words. Any
+ * @family. Called by detect_note() and detect_other(), which must agree.
  */
 static inline __attribute__((always_inline)) __u32 detect_usual(__u32 family)
 {
@@ -63,7 +70,8 @@ static inline __attribute__((always_inline)) __u32 detect_usual(__u32 family)
 /*
  * Note one datagram of a server of @family. @kind: what it is; @shape: a mask of the
  * protocols that alone have its shape, or 0; @accepts: a reply that ends a handshake,
- * which counts twice. @now_s: in units of 2^30 ns.
+ * which counts twice. @now_s: in units of 2^30 ns. A client must not be able to cause a
+ * @shape or reply that counts.
  */
 static inline __attribute__((always_inline)) void detect_note(struct detected *s,
 							      __u32 family, __u32 kind,
@@ -94,7 +102,7 @@ static inline __attribute__((always_inline)) void detect_note(struct detected *s
 
 /*
  * Return a mask of the protocols, one of which a server speaks in place of @family; 0:
- * nothing says that it speaks another.
+ * nothing says that it speaks another. @now_s: as in detect_note().
  */
 static inline __attribute__((always_inline)) __u32 detect_other(const struct detected *s,
 								__u32 family, __u32 now_s)

@@ -14,6 +14,9 @@
  * clients, and pushes no request out that is remembered. A request that comes again too
  * soon begins anew: a flood from few addresses repeats each of them faster than any
  * client.
+ *
+ * Called by greylist_retried() (bpf/greylist.bpf.h) alone. The tables are not pinned, so
+ * a change of a cell needs no migration.
  */
 #ifndef GREYLIST_H
 #define GREYLIST_H
@@ -49,7 +52,10 @@ static const struct greylist_timing greylist_hello = { GREYLIST_MS(510),
 						       GREYLIST_MS(4600),
 						       GREYLIST_MS(1300) };
 
-/* Return the index of the bucket of @hash. */
+/*
+ * Return the index of the bucket of @hash. Below 2^GREYLIST_BITS; the caller compares it
+ * once more for the verifier.
+ */
 static __always_inline __u32 greylist_at(__u64 hash)
 {
 	return hash >> (64 - GREYLIST_BITS);
@@ -61,7 +67,8 @@ static __always_inline __u32 greylist_at(__u64 hash)
  * true, nothing changes, so that the next call returns true as well.
  *
  * Not atomic: a bucket belongs to one processor, and a request that is lost where two
- * processors share a table has to be sent once more.
+ * processors share a table has to be sent once more. All of @timing must be below
+ * 2^GREYLIST_TIME_BITS units.
  */
 static __always_inline bool greylist_seen(struct greylist_bucket *bucket, __u64 hash,
 					  const struct greylist_timing *timing,

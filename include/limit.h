@@ -9,6 +9,13 @@
  *
  * All times are ns of one monotonic clock, which may tick coarsely: as long as burst_ns
  * spans a tick, the long-run rate is exact.
+ *
+ * limit_normal() is called by the daemon for the limits of the configuration
+ * (service_finish(), apply_proof()), the other functions by the programs, limit_place()
+ * also by userland (shield_cells.h). A constant limit with 0 < cost_ns <= burst_ns needs
+ * no limit_normal(). due_ns is kept in pinned tables: if its meaning or the choice of its
+ * cell changes, raise ABI_VERSION (user/shield/shield_abi.c), or sources begin with the
+ * debts of others.
  */
 #ifndef LIMIT_H
 #define LIMIT_H
@@ -36,7 +43,8 @@ struct limit {
 /*
  * Give both extremes the form of other limits, so that limit_exceeded() needs no further
  * comparison: no limit becomes a burst that no debt reaches; a limit that lets nothing
- * pass, a burst far below zero. May be called twice.
+ * pass, a burst far below zero. May be called twice. Call it before programs can see @l.
+ * limit_take() relies on it too, except that it lets all pass at cost 0.
  */
 static inline void limit_normal(struct limit *l)
 {
@@ -48,7 +56,8 @@ static inline void limit_normal(struct limit *l)
 
 /*
  * Return true if @l has no room for one request at @now_ns. Changes nothing. @due_ns: its
- * state.
+ * state. Called where several limits are looked at before one is charged. @l: as
+ * limit_normal() leaves it.
  */
 static __always_inline bool limit_exceeded(const struct limit *l, __u64 due_ns,
 					   __u64 now_ns)
@@ -58,7 +67,8 @@ static __always_inline bool limit_exceeded(const struct limit *l, __u64 due_ns,
 
 /*
  * Take one request from @l with the state *@due_ns. False: exceeded, or LIMIT_TRIES races
- * in a row were lost; then nothing is taken.
+ * in a row were lost; then nothing is taken. Any CPU, without a lock: @due_ns may be
+ * shared by all. @l: as limit_normal() leaves it.
  */
 static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u64 now_ns)
 {
@@ -79,7 +89,8 @@ static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u
 
 /*
  * Return @l for a request that costs @cost / @one of an ordinary one. @one: a power of
- * two.
+ * two. Called by admit_net() and validated_charge(). The result is as limit_normal()
+ * leaves it if @l is.
  */
 static __always_inline struct limit limit_scaled(const struct limit *l, __u32 cost,
 						 __u32 one)
@@ -96,7 +107,7 @@ static __always_inline struct limit limit_scaled(const struct limit *l, __u32 co
  * Return the cell of (@net, @tag) in a table of 2^@bits cells, 1 to 32 bits.
  * Multiply-shift hashing with secret odd @keys: two different inputs share a cell with
  * probability at most 2^(1-bits), whatever an attacker without the keys chooses
- * (Dietzfelbinger et al. 1997).
+ * (Dietzfelbinger et al. 1997). Called by the programs alone.
  */
 static __always_inline __u32 limit_cell(const __u64 keys[3], __u64 net, __u64 tag,
 					__u32 bits)
@@ -108,7 +119,9 @@ static __always_inline __u32 limit_cell(const __u64 keys[3], __u64 net, __u64 ta
  * Return the cell of @net in a table where it matters that several inputs share one.
  * Inputs that limit_cell() puts into one cell differ by the same distance, wherever they
  * are: with five at equal distances, one distance in 2^17 does it for all inputs. Here
- * @keys decide for each input which others share its cell.
+ * @keys decide for each input which others share its cell. Called by
+ * amplification_place(), and by cell_amplification() in userland, which must find the
+ * same cell (tests/kern/kern_explain_trial.c).
  */
 static __always_inline __u32 limit_place(const __u64 keys[3], __u64 net, __u32 bits)
 {

@@ -15,6 +15,12 @@
  * Locking: none. The CPU that enters a player first claims a cell by compare-and-swap of
  * its state, and writes the name last. A reader compares the name. In a race it may read,
  * or write, the state of a player that was just replaced after a minute's silence.
+ *
+ * The words of struct player_id, the hash and the tag are computed by the programs
+ * (conntrack.bpf.h), by the daemon's sweep, by `explain` and by the migration, and must
+ * be the same in all. The table is pinned: if one of them changes, raise ABI_VERSION
+ * (user/shield/shield_abi.c), and the migration enters the players anew.
+ * tests/include/test_races.c runs players_enter() and players_remove() at once.
  */
 #ifndef PLAYERS_H
 #define PLAYERS_H
@@ -33,7 +39,10 @@ struct player_id {
 #define PLAYER_WORD_IPV4 0xffff0000ull /* in the second word, below an IPv4 address */
 #define PLAYER_WORD_HERE ((__u64)PLAYER_HERE << 32)
 
-/* Return the name that @key makes. */
+/*
+ * Return the name that @key makes. Called in userland; packet_player() makes the same
+ * words from a frame.
+ */
 static inline struct player_id player_id(const struct player_key *key)
 {
 	struct player_id id = { { 0 } };
@@ -43,19 +52,25 @@ static inline struct player_id player_id(const struct player_key *key)
 	return id;
 }
 
-/* Return the keyed hash of @id: its upper bits are the bucket, the next 8 the tag. */
+/*
+ * Return the keyed hash of @id: its upper bits are the bucket, the next 8 the tag. Called
+ * by connect_hash() too. @keys: of struct live.
+ */
 static __always_inline __u64 players_hash(const struct player_id *id, const __u64 keys[3])
 {
 	return id->word[0] * keys[0] + id->word[1] * keys[1] + id->word[2] * keys[2];
 }
 
-/* Return the bucket of @hash. */
+/* Return the bucket of @hash. Called with players_hash(). */
 static __always_inline __u32 players_bucket(__u64 hash)
 {
 	return hash >> (64 - PLAYER_BITS);
 }
 
-/* Return the tag of @hash, with bit 7 set: 0 is that of a free cell. */
+/*
+ * Return the tag of @hash, with bit 7 set: 0 is that of a free cell. Called with
+ * players_hash().
+ */
 static __always_inline __u64 players_tag(__u64 hash)
 {
 	return (hash >> (64 - PLAYER_BITS - 8) & 0xff) | 0x80;
@@ -63,7 +78,7 @@ static __always_inline __u64 players_tag(__u64 hash)
 
 /*
  * Return bit 7 of each byte of @tags that is @tag. Above the lowest such byte some may be
- * wrong, so compare the names.
+ * wrong, so compare the names. Called by players_find() and player_first().
  */
 static __always_inline __u64 tags_like(__u64 tags, __u64 tag)
 {
@@ -72,7 +87,10 @@ static __always_inline __u64 tags_like(__u64 tags, __u64 tag)
 	return (other - EACH_BYTE(1)) & ~other & EACH_BYTE(0x80);
 }
 
-/* Return the number of the lowest byte in which @flags has bit 7; 0 if there is none. */
+/*
+ * Return the number of the lowest byte in which @flags has bit 7; 0 if there is none.
+ * Called by players_find() and player_first().
+ */
 static __always_inline __u32 lowest_byte(__u64 flags)
 {
 	return ((flags & -flags) >> 7) * 0x0001020304050607ull >> 56 & 7;
@@ -82,7 +100,8 @@ static __always_inline __u32 lowest_byte(__u64 flags)
 
 /*
  * Return how the server of a service of @family tells @player by its qport: 0 (16 bits),
- * QPORT_NARROW (8), or QPORT_NONE: it does not.
+ * QPORT_NARROW (8), or QPORT_NONE: it does not. Called by player_index() and
+ * migrate_qport(), which must give a player the same key in the map qports.
  */
 static __always_inline int player_qport(enum wire_family family,
 					const struct player *player)
@@ -97,7 +116,9 @@ static __always_inline int player_qport(enum wire_family family,
 /*
  * Return the cell of struct live.moved that counts the players with @qport at the address
  * and service of @id. If it is 0, no such player's port can have changed. @narrow: 0 or
- * QPORT_NARROW.
+ * QPORT_NARROW. Each entry that is added to the map qports adds one to the cell, and each
+ * that is deleted takes one off: player_index(), migrate_qport() and forget_qport() must
+ * keep to it, or may_have_moved() misses players.
  */
 static __always_inline __u32 qport_cell(const struct player_id *id, __u16 qport,
 					__u32 narrow, const __u64 keys[3])
@@ -111,13 +132,18 @@ static __always_inline __u32 qport_cell(const struct player_id *id, __u16 qport,
 /* A word of a cell's name. Its parts are written elsewhere, hence the attribute. */
 typedef __u64 __attribute__((may_alias)) player_word;
 
-/* Return word @i of the name of @cell, with its state. */
+/*
+ * Return word @i of the name of @cell, with its state. Called in this file. @i: 0 to 2.
+ */
 static __always_inline player_word *cell_word(struct player_cell *cell, int i)
 {
 	return (player_word *)cell + i;
 }
 
-/* Return true if @cell is that of @id, and is not being written. */
+/*
+ * Return true if @cell is that of @id, and is not being written. Called in the programs
+ * and in userland, without a lock: the state in the last word is compared first.
+ */
 static __always_inline bool cell_is(struct player_cell *cell, const struct player_id *id)
 {
 	return *cell_word(cell, 2) == id->word[2] && *cell_word(cell, 1) == id->word[1] &&
@@ -126,14 +152,18 @@ static __always_inline bool cell_is(struct player_cell *cell, const struct playe
 
 /*
  * Return true if the server has sent to @player within PLAYER_IDLE_NS. It may have done
- * so after @now_ns was read, on another CPU.
+ * so after @now_ns was read, on another CPU. Programs and daemon use the same rule: a
+ * player that has left is ignored until the daemon removes it.
  */
 static __always_inline bool player_alive(const struct player *player, __u64 now_ns)
 {
 	return (__s64)(now_ns - player->sent_ns) < PLAYER_IDLE_NS;
 }
 
-/* Return the index of the cell of @id, or PLAYERS_MAX. The player may have left. */
+/*
+ * Return the index of the cell of @id, or PLAYERS_MAX. The player may have left. The
+ * caller asks player_alive(). Called in the programs and in userland, without a lock.
+ */
 static __always_inline __u32 players_find(struct player_table *t,
 					  const struct player_id *id, const __u64 keys[3])
 {
@@ -154,19 +184,26 @@ static __always_inline __u32 players_find(struct player_table *t,
 	return PLAYERS_MAX;
 }
 
-/* Set the tag of cell @at. */
+/*
+ * Set the tag of cell @at. Called by players_enter() and players_remove(), while the cell
+ * is claimed.
+ */
 static __always_inline void players_tag_set(struct player_table *t, __u32 at, __u8 tag)
 {
 	((volatile __u8 *)t->tags)[at & (PLAYERS_MAX - 1)] = tag;
 }
 
-/* Return the slot in the last word of a name. */
+/* Return the slot in the last word of a name. Called in this file. */
 static __always_inline __u32 player_slot(__u64 name)
 {
 	return name >> 16 & 0xffff;
 }
 
-/* Add @by to the cells that the service in @slot has. Returns how many it had. */
+/*
+ * Add @by to the cells that the service in @slot has. Returns how many it had. Called by
+ * cell_claim(), players_enter() and players_remove(). The counts must follow each cell
+ * that changes its service.
+ */
 static __always_inline __u32 players_count(struct player_table *t, __u32 slot, int by)
 {
 	if (!index_below(&slot, PLAYER_SLOTS))
@@ -178,7 +215,7 @@ static __always_inline __u32 players_count(struct player_table *t, __u32 slot, i
  * Claim @cell for a player of @slot. True: it was free, or its player had left; it counts
  * for @slot, and the caller must write it and then its name. @spent: the service has its
  * share of cells: then only a cell of a player that left the same service. CPUs that do
- * this at once may exceed the share, by one each.
+ * this at once may exceed the share, by one each. Called by players_enter().
  */
 static __always_inline bool cell_claim(struct player_table *t, struct player_cell *cell,
 				       __u32 slot, bool spent, __u64 now_ns)
@@ -203,7 +240,9 @@ static __always_inline bool cell_claim(struct player_table *t, struct player_cel
 
 /*
  * Enter @id as @fresh, or replace its entry. Returns its index, or PLAYERS_MAX: its
- * bucket is full, or the share of its service.
+ * bucket is full, or the share of its service. Called by player_enter() in egress, once a
+ * server accepts a client, and by migrate_player(). The tag is set before the name, so
+ * that a reader that sees the name finds it.
  */
 static __always_inline __u32 players_enter(struct player_table *t,
 					   const struct player_id *id,
@@ -240,7 +279,8 @@ static __always_inline __u32 players_enter(struct player_table *t,
 
 /*
  * Remove the player @id from cell @at, unless another player has the cell or the server
- * has sent to it again. If the process dies in here, the cell stays claimed.
+ * has sent to it again. If the process dies in here, the cell stays claimed. Called by
+ * players_sweep() and shield_forget_slot(). @id: as read from the cell.
  */
 static inline void players_remove(struct player_table *t, __u32 at,
 				  const struct player_id *id, __u64 now_ns)

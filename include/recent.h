@@ -19,6 +19,11 @@
  * Each service has a window in that space. The daemon sets the width of the window once a
  * second, and moves the window on every RECENT_TURN_S seconds, so that all sources have a
  * turn. Without a daemon the window stays as it is: at first, everything.
+ *
+ * The functions down to recent_seen() are called by the programs (bpf/reputation.bpf.h),
+ * and those after it by the daemon (windows_fit(), windows_move() in
+ * user/shield/shield_cache.c). The tables are not pinned: each load of the programs
+ * begins with empty ones.
  */
 #ifndef RECENT_H
 #define RECENT_H
@@ -55,7 +60,7 @@ struct recent_window {
 
 /*
  * Return the hash that chooses the line and the bytes of a source. @net: an IPv4 address,
- * or the upper half of an IPv6 one.
+ * or the upper half of an IPv6 one. Called by recent_mark().
  */
 static __always_inline __u64 recent_hash(__u64 net, const __u64 keys[3])
 {
@@ -64,26 +69,36 @@ static __always_inline __u64 recent_hash(__u64 net, const __u64 keys[3])
 
 /*
  * Return the place of a source in the space of mark windows. Independent of
- * recent_hash(): otherwise the sources of a window would share few lines.
+ * recent_hash(): otherwise the sources of a window would share few lines. Called by
+ * recent_asks().
  */
 static __always_inline __u32 recent_turn(__u64 net, const __u64 keys[3])
 {
 	return (net * keys[1] + keys[2]) >> 32;
 }
 
-/* Return true if a source at @turn lies in the mark window @w. */
+/*
+ * Return true if a source at @turn lies in the mark window @w. Called by recent_asks().
+ * The daemon may move @w meanwhile; a source then is or is not marked, no more.
+ */
 static __always_inline bool recent_open(const struct recent_window *w, __u32 turn)
 {
 	return turn - w->from <= ~w->shut;
 }
 
-/* Return the index of the line of @hash. */
+/*
+ * Return the index of the line of @hash. Below 2^RECENT_BITS; the caller compares it once
+ * more for the verifier.
+ */
 static __always_inline __u32 recent_at(__u64 hash)
 {
 	return hash >> (64 - RECENT_BITS);
 }
 
-/* Clear the bits of the slices that have begun since @line was written. */
+/*
+ * Clear the bits of the slices that have begun since @line was written. Called by
+ * recent_seen(). All lines keep bit N for slice N modulo RECENT_SLICES.
+ */
 static __always_inline void recent_age(struct recent_line *line, __u64 slice)
 {
 	__u64 passed = slice - line->slice, gone = (1 << RECENT_SLICES) - 1;
@@ -97,7 +112,7 @@ static __always_inline void recent_age(struct recent_line *line, __u64 slice)
 	line->slice = slice;
 }
 
-/* Return true if at least two bits of @bits are 1. */
+/* Return true if at least two bits of @bits are 1. Called by recent_seen(). */
 static __always_inline bool recent_two(__u32 bits)
 {
 	return bits & (bits - 1);
@@ -108,7 +123,7 @@ static __always_inline bool recent_two(__u32 bits)
  * this one. @line is the line of @hash. Marks the source in this slice. Adds one to
  * *@marked if the source was not marked there before. Not atomic: each processor has
  * lines of its own, and a mark that is lost where two processors share a table costs one
- * more query.
+ * more query. Called by recent_mark().
  */
 static __always_inline bool recent_seen(struct recent_line *line, __u64 hash,
 					__u64 now_ns, __u32 *marked)
@@ -144,7 +159,10 @@ static __always_inline bool recent_seen(struct recent_line *line, __u64 hash,
 #define RECENT_RATE   70000 /* sources that a processor marks in a second, at most */
 #define RECENT_TURN_S 4 /* how long the window stays where it is: four queries */
 
-/* Return how many of 2^32 places are in a window of which @shut are outside. */
+/*
+ * Return how many of 2^32 places are in a window of which @shut are outside. From 1 to
+ * 2^32. Called by windows_move(), recent_all() and recent_widen().
+ */
 static inline __u64 recent_width(__u32 shut)
 {
 	return (__u64)~shut + 1;
@@ -152,7 +170,7 @@ static inline __u64 recent_width(__u32 shut)
 
 /*
  * Return how many sources query per second, if @marked of them were marked and @shut of
- * the space was outside of the window.
+ * the space was outside of the window. Called by windows_fit().
  */
 static inline __u64 recent_all(__u32 shut, __u64 marked)
 {
@@ -161,7 +179,8 @@ static inline __u64 recent_all(__u32 shut, __u64 marked)
 
 /*
  * Return how much of the space shall be outside of the window if @all sources query per
- * second, and @share may be marked. 0: nothing.
+ * second, and @share may be marked. 0: nothing. Called by windows_fit(). The window never
+ * becomes smaller than 2^20, so that it always moves on.
  */
 static inline __u32 recent_shut(__u64 all, __u64 share)
 {
@@ -176,7 +195,8 @@ static inline __u32 recent_shut(__u64 all, __u64 share)
 /*
  * Return @shut for a window of which @was lay outside until now, such that it grows by a
  * quarter at most. Otherwise a flood that stops for a second would meet a wide window,
- * and fill the table in some slices.
+ * and fill the table in some slices. Called by windows_fit(), with the result of
+ * recent_shut().
  */
 static inline __u32 recent_widen(__u32 was, __u32 shut)
 {

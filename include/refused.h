@@ -17,6 +17,9 @@
  * A log never fills: the place of a period is taken again REFUSED_KEPT periods later,
  * which is 2.1 seconds. All of it belongs to one processor, so no access is atomic; the
  * reader may see a place that is half written, once in a great while.
+ *
+ * refused_turn() is called where the programs count a datagram toward a server,
+ * refused_keep() by refused_note() alone. In userland shield_refused.c reads the logs.
  */
 #ifndef REFUSED_H
 #define REFUSED_H
@@ -43,7 +46,10 @@ struct refused {
 	struct refused_source kept[REFUSED_KEPT]; /* by the low bits of their tick */
 };
 
-/* Return the period of @now_ns. */
+/*
+ * Return the period of @now_ns. Called by refused_note() and in userland. Both must use
+ * the shield's clock.
+ */
 static __always_inline __u32 refused_tick(__u64 now_ns)
 {
 	return now_ns >> REFUSED_TICK;
@@ -52,7 +58,8 @@ static __always_inline __u32 refused_tick(__u64 now_ns)
 /*
  * Return true for one datagram in REFUSED_EVERY: its source is to be noted. @counted:
  * count() of its counter, how many of its kind and reason were counted before. @phase:
- * struct sampling.phase, below REFUSED_EVERY.
+ * struct sampling.phase, below REFUSED_EVERY. Called by drop_in(), count_challenged() and
+ * count_decision(), after count().
  */
 static __always_inline bool refused_turn(__u32 phase, __u64 counted)
 {
@@ -62,7 +69,8 @@ static __always_inline bool refused_turn(__u32 phase, __u64 counted)
 /*
  * Note a source that is looked at in @log. Each of the n of a period is kept with a
  * chance of 1 in n: otherwise a source that knows when periods begin could send a spoofed
- * datagram first. @random: any 32 bits.
+ * datagram first. @random: any 32 bits. @log must be that of this processor. Called by
+ * refused_note().
  */
 static __always_inline void refused_keep(struct refused *log, __u64 net, __u8 ipv6,
 					 __u8 reason, __u32 tick, __u32 random)

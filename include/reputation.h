@@ -17,6 +17,12 @@
  * state; readers compare the address. An address is an IPv4 one or the upper half of an
  * IPv6 one, as for limits; the two are never equal, since no IPv6 address in use begins
  * with 32 zeros.
+ *
+ * Called by the programs that decide about queries (reputation.bpf.h,
+ * response_cache.bpf.h), by shield_validate(), and by the daemon, `explain` and the file
+ * of known clients. The table is pinned: if the bits of a state, the bucket or
+ * reputation_network() change, raise ABI_VERSION (user/shield/shield_abi.c).
+ * user/cache/known_clients.c reads the hop count in a state by its bits.
  */
 #ifndef REPUTATION_H
 #define REPUTATION_H
@@ -65,7 +71,10 @@ struct reputation_table {
 	struct reputation_cell cells[REPUTATION_MAX];
 };
 
-/* Make a struct reputation_cell.state of its parts. */
+/*
+ * Make a struct reputation_cell.state of its parts. Called by reputation_next() and
+ * reputation_note().
+ */
 static __always_inline __u64 reputation_state(__u32 minute, __u32 minutes, __u32 hops,
 					      __u32 flags)
 {
@@ -73,25 +82,33 @@ static __always_inline __u64 reputation_state(__u32 minute, __u32 minutes, __u32
 	       (__u64)(flags & 0xffff) << 48;
 }
 
-/* Return the minute of @now_ns. */
+/*
+ * Return the minute of @now_ns. @now_ns: of the shield's clock, in programs and userland.
+ */
 static __always_inline __u32 reputation_minute(__u64 now_ns)
 {
 	return (__u32)(now_ns >> REPUTATION_SHIFT);
 }
 
-/* Return the flags of @state. */
+/* Return the flags of @state. Without the slot. */
 static __always_inline __u32 reputation_flags(__u64 state)
 {
 	return state >> 48 & 0xff;
 }
 
-/* Return in how many minutes the source queried; at most 255. */
+/*
+ * Return in how many minutes the source queried; at most 255. A player or prefix is known
+ * whatever their number is.
+ */
 static __always_inline __u32 reputation_minutes(__u64 state)
 {
 	return state >> 32 & 0xff;
 }
 
-/* Return the minutes since the last query; 0 if another CPU noted it by a later clock. */
+/*
+ * Return the minutes since the last query; 0 if another CPU noted it by a later clock.
+ * Called by the functions below and in userland.
+ */
 static __always_inline __u32 reputation_age(__u64 state, __u32 minute)
 {
 	__s32 age = (__s32)(minute - (__u32)state);
@@ -101,7 +118,7 @@ static __always_inline __u32 reputation_age(__u64 state, __u32 minute)
 
 /*
  * Return true if the source is known: a client with enough minutes, a player, or a prefix
- * of one.
+ * of one. Programs, daemon and `explain` must decide alike, so all call this.
  */
 static __always_inline bool reputation_known(__u64 state, __u32 minute)
 {
@@ -112,7 +129,10 @@ static __always_inline bool reputation_known(__u64 state, __u32 minute)
 	       reputation_age(state, minute) < REPUTATION_AGE;
 }
 
-/* Return true if a client at the address returned a cookie in this minute or the last. */
+/*
+ * Return true if a client at the address returned a cookie in this minute or the last.
+ * Called by the programs and `explain`, which must agree. A prefix is never validated.
+ */
 static __always_inline bool reputation_validated(__u64 state, __u32 minute)
 {
 	return (reputation_flags(state) &
@@ -123,7 +143,7 @@ static __always_inline bool reputation_validated(__u64 state, __u32 minute)
 
 /*
  * Return true if a client at the address returned a cookie for the service in @slot in
- * this minute or the last.
+ * this minute or the last. Called by limit_times().
  */
 static __always_inline bool reputation_validated_at(__u64 state, __u32 minute, __u32 slot)
 {
@@ -131,7 +151,10 @@ static __always_inline bool reputation_validated_at(__u64 state, __u32 minute, _
 	       (state >> 56 == slot || reputation_flags(state) & REPUTATION_MANY);
 }
 
-/* Return true if the source is known or validated. */
+/*
+ * Return true if the source is known or validated. Such an entry is never evicted:
+ * reputation_eviction().
+ */
 static __always_inline bool reputation_good(__u64 state, __u32 minute)
 {
 	return reputation_known(state, minute) || reputation_validated(state, minute);
@@ -140,14 +163,17 @@ static __always_inline bool reputation_good(__u64 state, __u32 minute)
 /*
  * Return the key of the /24 or /56 of @net. It equals no address in use: those of IPv6 do
  * not begin with eight zeros, nor with 31 zeros and a one, which the keys of IPv4
- * prefixes have.
+ * prefixes have. @net: an address, not a key of this function.
  */
 static __always_inline __u64 reputation_network(__u64 net)
 {
 	return net >> 8 | (__u64)zero_bit(net >> 32) << 32;
 }
 
-/* Return true if @net is a key of reputation_network() and not an address. */
+/*
+ * Return true if @net is a key of reputation_network() and not an address. Called by
+ * reputation_query(): a source whose address looks like such a key is not noted.
+ */
 static __always_inline bool reputation_is_network(__u64 net)
 {
 	return net >> 32 && !(net >> 33 && net >> 56);
@@ -155,7 +181,7 @@ static __always_inline bool reputation_is_network(__u64 net)
 
 /*
  * Return true if a query with @hops left comes from about where the source was when it
- * was noted.
+ * was noted. Called by cache_source_limit() and reputation_next().
  */
 static __always_inline bool reputation_near(__u64 state, __u32 hops)
 {
@@ -165,7 +191,10 @@ static __always_inline bool reputation_near(__u64 state, __u32 hops)
 	       hops - was + REPUTATION_HOPS <= 2 * REPUTATION_HOPS;
 }
 
-/* Return the index of the first cell of @net's bucket. */
+/*
+ * Return the index of the first cell of @net's bucket. Called by reputation_find() and
+ * reputation_note(), which must agree.
+ */
 static __always_inline __u32 reputation_bucket(__u64 net, const __u64 keys[3])
 {
 	return (__u32)((net * keys[0] + keys[2]) >> (64 - REPUTATION_BITS)) *
@@ -175,6 +204,7 @@ static __always_inline __u32 reputation_bucket(__u64 net, const __u64 keys[3])
 /*
  * Return the state of @net, an address or a key of reputation_network(); 0: it has none.
  * The entry may be over: the caller asks reputation_known() or reputation_validated().
+ * Called in the programs and in userland, without a lock.
  */
 static __always_inline __u64 reputation_find(const struct reputation_table *t, __u64 net,
 					     const __u64 keys[3])
@@ -194,7 +224,8 @@ static __always_inline __u64 reputation_find(const struct reputation_table *t, _
 
 /*
  * Eviction priority of a cell: the cell with the highest value is replaced; 0 means
- * never.
+ * never. Called by reputation_note(). It must be 0 for each entry that a flood may not
+ * push out.
  */
 static __always_inline __u32 reputation_eviction(__u64 state, __u32 minute)
 {
@@ -211,7 +242,7 @@ static __always_inline __u32 reputation_eviction(__u64 state, __u32 minute)
 
 /*
  * Return the new state of a source that queries in @minute with @hops left, or that is
- * entered for @flags.
+ * entered for @flags. Called by reputation_note().
  */
 static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 hops,
 					     __u32 flags)
@@ -260,7 +291,10 @@ static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 ho
 /*
  * Note that @net queried in @minute with @hops left, or enter it for @flags. Call it only
  * while the service is not under load, or for a player or a validation. If the bucket is
- * full of known sources, nothing happens.
+ * full of known sources, nothing happens. Called by reputation_query() and
+ * validated_note() in the programs; by know_player(), shield_known_add_networks() and
+ * known_clients.c in userland. All may run at once. The address is written before the
+ * state.
  */
 static __always_inline void reputation_note(struct reputation_table *t, __u64 net,
 					    __u32 hops, __u32 flags, __u32 minute,

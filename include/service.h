@@ -100,7 +100,8 @@ _Static_assert(BUDGET_ALLOWED >= CLASS_BUDGETS, "a class has that budget");
 
 /*
  * Return the index in struct live.service_due_ns of the limit of @class_ of the service
- * in @slot.
+ * in @slot. Called in the programs and in userland. @slot: below SERVICES_MAX; @class_:
+ * at most BUDGET_ALLOWED.
  */
 static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 {
@@ -119,7 +120,12 @@ static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 #define CLASS_CACHED 0x40 /* it may be served from the cache: cacheable() */
 #define CLASS_MASK   0x3f
 
-/* Return true if @kind takes part in address validation on a service of @family. */
+/*
+ * Return true if @kind takes part in address validation on a service of @family. Called
+ * by service_finish(), and by challenges() in user/shield/shield_shares.c, which gives a
+ * share of the challenges to services with such requests. shield_validate() must decide
+ * about each of these kinds.
+ */
 static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 {
 	switch (kind) {
@@ -145,7 +151,7 @@ static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 /*
  * Compute what follows from the other members of @s: class_of, the seeds, and the form of
  * limits. Call it after each change of a service that is written into @slot. @keys: of
- * struct live.
+ * struct live. Called by plan_slots(), before the programs can see @s.
  */
 static inline void service_finish(struct service *s, __u32 slot, const __u64 keys[3])
 {
@@ -173,7 +179,7 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
  * Return log2 of how much more a source and its prefix may send while at least half of
  * the service's limit is left at @now_ns; @due_ns: its state. So many clients behind one
  * address can join at once, and no source takes the half that is left for others. 0 if
- * the service has no limit.
+ * the service has no limit. Called by the programs and, to show it, by about_limits().
  */
 static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
 					  __u64 now_ns)
@@ -185,6 +191,8 @@ static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
 
 /*
  * Return the part of budget_cell()'s hash that does not depend on the service and class.
+ * Called by budget_cell(), plain_hash() and validated_charge(), and by shield_cells.h,
+ * which shows userland the same cells.
  */
 static __always_inline __u64 budget_hash(const __u64 keys[3], __u64 net, __u32 ipv6)
 {
@@ -194,7 +202,9 @@ static __always_inline __u64 budget_hash(const __u64 keys[3], __u64 net, __u32 i
 /*
  * Return the cell, of 2^@bits, of the source or prefix @net under @b: a keyed hash of the
  * service, the class, the IP version and @net. Two sources that share a cell share its
- * limit.
+ * limit. Called by the programs; shield_cells.h computes the same in userland
+ * (tests/kern/kern_explain_trial.c). Another hash gives each source the debt of another
+ * until that has passed.
  */
 static __always_inline __u32 budget_cell(const struct budget *b, const __u64 keys[3],
 					 __u64 net, __u32 ipv6, __u32 bits)

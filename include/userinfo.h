@@ -14,6 +14,11 @@
  * Engines take the first of two equal keys, in any case of letters; so does this. Source:
  * docs/PROTOCOLS-quake3.md. Called by bpf/connects.bpf.h: userinfo_begin(), then
  * userinfo_step() until it returns false or USERINFO_STEPS are taken.
+ *
+ * All state is in *@u, of this processor, and no step may depend on another variable. The
+ * order of the nodes is a part of the code: tests/include/test_userinfo.c compares the
+ * text with that of user/lib/huffman.c. Only userinfo_begin() and userinfo_step() are
+ * called from outside.
  */
 #ifndef USERINFO_H
 #define USERINFO_H
@@ -73,7 +78,10 @@ struct userinfo {
 	__u32 challenge; /* as 32 bits, with its sign */
 };
 
-/* Begin to read @n bytes that are in @u->in. False: there is nothing to read. */
+/*
+ * Begin to read @n bytes that are in @u->in. False: there is nothing to read. Called by
+ * connect_read_q3(); the 8 bytes after them may be anything.
+ */
 static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
 {
 	u->letters = (__u32)u->in[0] << 8 | u->in[1];
@@ -102,7 +110,10 @@ static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
 #define USERINFO_WORD(a, b, c, d, e) \
 	((__u64)(a) << 32 | (__u64)(b) << 24 | (__u64)(c) << 16 | (__u64)(d) << 8 | (e))
 
-/* Keep a key and its value that are complete. */
+/*
+ * Keep a key and its value that are complete. Called by userinfo_letter() at the end of a
+ * value.
+ */
 static __always_inline void userinfo_pair(struct userinfo *u)
 {
 	const __u64 challenge =
@@ -122,7 +133,9 @@ static __always_inline void userinfo_pair(struct userinfo *u)
 	}
 }
 
-/* Read one more character of a value that may be a number. */
+/*
+ * Read one more character of a value that may be a number. Called by userinfo_letter().
+ */
 static __always_inline void userinfo_digit(struct userinfo *u, __u8 c)
 {
 	if (c == '-' && !u->value_n && !u->minus) {
@@ -137,7 +150,10 @@ static __always_inline void userinfo_digit(struct userinfo *u, __u8 c)
 	u->value_n++;
 }
 
-/* Read one more character of the text. False: nothing more is needed. */
+/*
+ * Read one more character of the text. False: nothing more is needed. Called by
+ * userinfo_read().
+ */
 static __always_inline bool userinfo_letter(struct userinfo *u, __u8 c)
 {
 	if (u->part == USERINFO_BEGINS) {
@@ -177,7 +193,10 @@ static __always_inline bool userinfo_letter(struct userinfo *u, __u8 c)
 
 /* --- the code ---------------------------------------------------------------- */
 
-/* Tell the children of the node in @place, or its letter, where the node is now. */
+/*
+ * Tell the children of the node in @place, or its letter, where the node is now. Called
+ * by userinfo_exchange().
+ */
 static __always_inline void userinfo_adopt(struct userinfo *u, __u8 place)
 {
 	const struct userinfo_node *n = &u->node[place];
@@ -190,7 +209,10 @@ static __always_inline void userinfo_adopt(struct userinfo *u, __u8 place)
 	}
 }
 
-/* Exchange two subtrees of the same weight; their parents stay. */
+/*
+ * Exchange two subtrees of the same weight; their parents stay. Neither may be above the
+ * other in the tree. Called by userinfo_grow().
+ */
 static __always_inline void userinfo_exchange(struct userinfo *u, __u8 a, __u8 b)
 {
 	struct userinfo_node kept = u->node[a];
@@ -204,7 +226,11 @@ static __always_inline void userinfo_exchange(struct userinfo *u, __u8 a, __u8 b
 	userinfo_adopt(u, b);
 }
 
-/* One step toward the root, adding one to the weights. */
+/*
+ * One step toward the root, adding one to the weights. Called by userinfo_step() in
+ * USERINFO_GROW. Always true: the text is not over. The last node of the same weight is
+ * looked for one node a step.
+ */
 static __always_inline bool userinfo_grow(struct userinfo *u)
 {
 	__u8 at = u->at, most = u->most;
@@ -230,7 +256,10 @@ static __always_inline bool userinfo_grow(struct userinfo *u)
 	return true;
 }
 
-/* Give a letter that was not sent before a leaf. False: there is no place for it. */
+/*
+ * Give a letter that was not sent before a leaf. False: there is no place for it. Called
+ * by userinfo_read().
+ */
 static __always_inline bool userinfo_split(struct userinfo *u, __u8 symbol)
 {
 	__u8 at = u->unsent, fresh = at - 1, unsent = at - 2;
@@ -255,7 +284,10 @@ static __always_inline bool userinfo_split(struct userinfo *u, __u8 symbol)
 	return true;
 }
 
-/* Return eight bits that are not coded, the highest first. */
+/*
+ * Return eight bits that are not coded, the highest first. Called by userinfo_read(),
+ * which has compared that they are there.
+ */
 static __always_inline __u8 userinfo_plain(const struct userinfo *u)
 {
 	__u32 at = u->bit >> 3 & (USERINFO_IN - 1);
@@ -268,7 +300,7 @@ static __always_inline __u8 userinfo_plain(const struct userinfo *u)
 
 /*
  * One step from the root toward a leaf, or all that follows at a leaf. False: the text is
- * over or damaged.
+ * over or damaged. Called by userinfo_step() in USERINFO_READ.
  */
 static __always_inline bool userinfo_read(struct userinfo *u)
 {
@@ -302,7 +334,10 @@ static __always_inline bool userinfo_read(struct userinfo *u)
 	return true;
 }
 
-/* Take one step. False: it is over, and @u->has says what was found. */
+/*
+ * Take one step. False: it is over, and @u->has says what was found. Called by
+ * connect_step(), after userinfo_begin() was true.
+ */
 static __always_inline bool userinfo_step(struct userinfo *u)
 {
 	return u->phase == USERINFO_GROW ? userinfo_grow(u) : userinfo_read(u);

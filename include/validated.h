@@ -12,6 +12,12 @@
  * Locking: none. The CPU that enters a client first claims a cell by compare-and-swap,
  * and writes the name last; readers compare names. Two CPUs that enter the same client at
  * once may take two cells, of which the first is found; the other is over in a minute.
+ *
+ * Called by the ingress programs and, for challenges of servers, by egress
+ * (server_challenge_note()); `explain` reads the cells (walk_joining()). The table is
+ * pinned: if the hash or the name of a cell changes, raise ABI_VERSION
+ * (user/shield/shield_abi.c). tests/include/test_races.c enters clients from several
+ * threads.
  */
 #ifndef VALIDATED_H
 #define VALIDATED_H
@@ -56,7 +62,10 @@ struct validated_table {
 	struct validated_cell cells[VALIDATED_MAX];
 };
 
-/* Return the bucket of @peer. */
+/*
+ * Return the bucket of @peer. Called by validated_find() and validated_choose(). The
+ * state in the upper half of the last word does not count.
+ */
 static __always_inline __u32 validated_bucket(const struct cookie_peer *peer,
 					      const __u64 keys[3])
 {
@@ -66,13 +75,16 @@ static __always_inline __u32 validated_bucket(const struct cookie_peer *peer,
 	return hash >> (64 - VALIDATED_BITS);
 }
 
-/* Return the last word of the name of @peer's cell. */
+/* Return the last word of the name of @peer's cell. Called in this file. */
 static __always_inline __u64 validated_name(const struct cookie_peer *peer)
 {
 	return VALIDATED_PRESENT | (__u32)peer->word[2];
 }
 
-/* Return true if @cell is that of @peer, and is not being written. */
+/*
+ * Return true if @cell is that of @peer, and is not being written. Called in this file.
+ * The last word is compared first, since it is written last.
+ */
 static __always_inline bool validated_is(const struct validated_cell *cell,
 					 const struct cookie_peer *peer)
 {
@@ -82,7 +94,7 @@ static __always_inline bool validated_is(const struct validated_cell *cell,
 
 /*
  * Return true if @cell was used within VALIDATED_NS. Another CPU may have used it after
- * @now_ns was read.
+ * @now_ns was read. Called in this file and by walk_joining().
  */
 static __always_inline bool validated_alive(const struct validated_cell *cell,
 					    __u64 now_ns)
@@ -92,7 +104,8 @@ static __always_inline bool validated_alive(const struct validated_cell *cell,
 
 /*
  * Return the cell of @peer, or NULL: it was not entered, or not used in the last minute.
- * The client is validated only if the cell has VALIDATED_COOKIE.
+ * The client is validated only if the cell has VALIDATED_COOKIE. Any program, without a
+ * lock. Changes nothing: a caller that counts this as a use sets used_ns.
  */
 static __always_inline struct validated_cell *
 validated_find(struct validated_table *t, const struct cookie_peer *peer,
@@ -116,7 +129,8 @@ validated_find(struct validated_table *t, const struct cookie_peer *peer,
 /*
  * Return true if another request of @form may pass: the last was at least VALIDATED_RETRY
  * before. A client answers all echoes that other sources requested in its name; these
- * must not use up its limits.
+ * must not use up its limits. Called by echo_too_soon() and validation_decide(), and by
+ * validated_record(), which then sets the time.
  */
 static __always_inline bool validated_may_retry(struct validated_cell *cell,
 						enum cookie_form form, __u64 now_ns)
@@ -126,7 +140,10 @@ static __always_inline bool validated_may_retry(struct validated_cell *cell,
 	return now - cell->passed[form] >= VALIDATED_RETRY;
 }
 
-/* Return the eviction priority of @cell: the highest is replaced; 0: never. */
+/*
+ * Return the eviction priority of @cell: the highest is replaced; 0: never. Called by
+ * validated_choose().
+ */
 static __always_inline __u64 validated_eviction(const struct validated_cell *cell,
 						__u64 now_ns)
 {
@@ -147,7 +164,8 @@ static __always_inline __u64 validated_eviction(const struct validated_cell *cel
 /*
  * Return the index of the cell of @peer, over or not, or of the one to replace;
  * VALIDATED_MAX: none. *@ret_name: the last word of the name that it had when it was
- * looked at.
+ * looked at. Called by validated_enter(). If the cell is @peer's own, *@ret_name means
+ * nothing.
  */
 static __always_inline __u32 validated_choose(const struct validated_table *t,
 					      const struct cookie_peer *peer,
@@ -178,7 +196,8 @@ static __always_inline __u32 validated_choose(const struct validated_table *t,
 /*
  * Enter @peer, or renew its entry. Returns its cell, or NULL: all cells of its bucket are
  * being written. A cell that another client had is returned with nothing known but the
- * name.
+ * name. Called by validated_record() and server_challenge_note(), which write what is
+ * known to the cell and its flags.
  */
 static __always_inline struct validated_cell *
 validated_enter(struct validated_table *t, const struct cookie_peer *peer,

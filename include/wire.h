@@ -348,7 +348,8 @@ static const __u8 wire_classes[FAMILY_COUNT][KIND_COUNT + 1] = {
 
 /*
  * Return true if *@index may index an array of @count. It includes same_copy()
- * (bpf/hints.bpf.h).
+ * (bpf/hints.bpf.h). Called in the programs right before the access, and in code that
+ * they share with userland.
  */
 static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32 count)
 {
@@ -358,7 +359,8 @@ static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32
 
 /*
  * Return the class of @kind on a service of @family: which limits or policy apply.
- * KIND_COUNT and unknown kinds have one too.
+ * KIND_COUNT and unknown kinds have one too. Called in userland and by the programs. The
+ * fast path reads struct service.class_of instead, which service_finish() makes of it.
  */
 static inline enum wire_class wire_class(enum wire_family family, enum wire_kind kind)
 {

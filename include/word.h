@@ -6,6 +6,11 @@
  * Part of classify.h and as pure. classify_letters() and classify_hot() recognise the few
  * words of floods in fewer steps; word_kind() recognises all. Both must agree: a hot word
  * that is spelled otherwise is left to word_kind().
+ *
+ * word_kind() is called by classify_oob(), letters_at() and classify_letters() by the
+ * fast path, classify_hot() by tests; load_*() and take_u64() by all programs. The other
+ * functions are called in this file alone. Words come from WIRE_WORDS and WIRE_HOT in
+ * wire.h: another word may need another WORD_KEY, as the compiler says.
  */
 #ifndef WORD_H
 #define WORD_H
@@ -68,7 +73,8 @@ WIRE_WORDS(WORD_FITS)
 
 /*
  * Return the 8 bytes at @at, the first lowest; of any alignment. The caller has compared
- * the bounds, as for the next three.
+ * the bounds, as for the next three. In userland @at may be anywhere; in the programs the
+ * verifier demands the comparison.
  */
 static __always_inline __u64 load_u64(const void *at)
 {
@@ -114,7 +120,10 @@ static __always_inline __u16 load_be16(const __u8 *at)
 	return __builtin_bswap16(load_u16(at));
 }
 
-/* Return the next min(@left, 8) bytes, the first lowest, with zeros above. */
+/*
+ * Return the next min(@left, 8) bytes, the first lowest, with zeros above. 0 if @c ends
+ * earlier. Called by classify_short(), game_port_begins() and other_protocol_shape().
+ */
 static __always_inline __u64 take_u64(struct cursor *c, __u32 left)
 {
 	const void *at;
@@ -150,7 +159,7 @@ static __always_inline __u64 take_u64(struct cursor *c, __u32 left)
 
 /*
  * Return nonzero if a byte of @v is at most 0x20, as the zeros above a short read are:
- * the lowest such byte has bit 7 set, and no byte below it has.
+ * the lowest such byte has bit 7 set, and no byte below it has. Called by word_cut().
  */
 static __always_inline __u64 word_stop(__u64 v)
 {
@@ -160,7 +169,7 @@ static __always_inline __u64 word_stop(__u64 v)
 /*
  * Lower case of letters. Of our rows' letters only those and their upper case share a
  * folded value, and `_` and 7Fh: a word with 7Fh for `_`, which no server knows, is
- * judged as if it were the word.
+ * judged as if it were the word. Called by word_cut() and word_kind().
  */
 static __always_inline __u64 word_fold(__u64 v)
 {
@@ -169,7 +178,8 @@ static __always_inline __u64 word_fold(__u64 v)
 
 /*
  * Return the lower case of the letters before the first byte that is at most 0x20, with
- * zeros from there on.
+ * zeros from there on. Called by word_kind(), for the last 8 bytes of a word that are
+ * read.
  */
 static __always_inline __u64 word_cut(__u64 v)
 {
@@ -185,7 +195,7 @@ static __always_inline __u64 word_cut(__u64 v)
 /*
  * Return true if @v is 8 letters, after which a word may go on. In fewer steps than
  * word_stop(): no row has anything but letters and `_` in its first 8, 16 or 24 bytes, if
- * it has as many (test_classify).
+ * it has as many (test_classify). Called by word_kind().
  */
 static __always_inline bool word_goes_on(__u64 v)
 {
@@ -217,7 +227,7 @@ static const struct word_cell word_cells[WORD_PLACES + WORD_LONGS] = {
 /*
  * Return the kind of the word of at most WORD_PAIR letters whose parts are @a and @b, as
  * word_cut() leaves them; KIND_COUNT: no row has it. @a must not be 0, which an empty row
- * has.
+ * has. Called by word_kind().
  */
 static __always_inline __u32 word_find(__u64 a, __u64 b)
 {
@@ -229,7 +239,10 @@ static __always_inline __u32 word_find(__u64 a, __u64 b)
 	return cell->part[0] == a && cell->part[1] == b ? cell->kind : KIND_COUNT;
 }
 
-/* The same of a longer word. @c and all parts before it must not be 0. */
+/*
+ * The same of a longer word. @c and all parts before it must not be 0. Called by
+ * word_kind(). It must compare all four parts.
+ */
 static __always_inline __u32 word_find_long(__u64 a, __u64 b, __u64 c, __u64 d)
 {
 	const struct word_cell *cell = &word_cells[WORD_LONG_AT(a ^ b ^ c ^ d)];
@@ -243,7 +256,8 @@ static __always_inline __u32 word_find_long(__u64 a, __u64 b, __u64 c, __u64 d)
 
 /*
  * Read the letters from byte @at of a datagram on into *@ret, as take_u64() does. @start:
- * of all its @length bytes, of which there are more than @at; @at: at least 4.
+ * of all its @length bytes, of which there are more than @at; @at: at least 4. False: the
+ * frame ends earlier. Called by word_kind().
  */
 static __always_inline bool letters_from(struct cursor start, __u64 length, __u32 at,
 					 __u64 *ret)
@@ -283,7 +297,8 @@ static __always_inline bool letters_from(struct cursor start, __u64 length, __u3
 /*
  * Return the kind of the word after the marker, which begins with a letter, in a datagram
  * of at least 5 bytes at @start; KIND_COUNT: no row has it. *@ret_first: its first 8
- * letters as word_cut() leaves them.
+ * letters as word_cut() leaves them. Called by classify_oob(). It must agree with
+ * classify_letters().
  */
 static __always_inline __u32 word_kind(struct cursor start, __u64 length,
 				       __u64 *ret_first)
@@ -322,7 +337,8 @@ static __always_inline __u32 word_kind(struct cursor start, __u64 length,
 
 /*
  * Return the lower case of four letters at @at; other bytes become something that is no
- * letter's.
+ * letter's. The caller has compared the bounds. Called by classify_hot() and the fast
+ * path.
  */
 static __always_inline __u32 letters_at(const __u8 *at)
 {
@@ -332,7 +348,8 @@ static __always_inline __u32 letters_at(const __u8 *at)
 /*
  * Whether what follows the marker is the word of @letters (4..12) of which the last 8,
  * with bytes of the marker before them if there are fewer, are @last; the first four are
- * known. Exact, since only a letter and its upper case share a folded value.
+ * known. Exact, since only a letter and its upper case share a folded value. Called by
+ * classify_letters().
  */
 static __always_inline bool word_here(struct cursor c, __u64 length, __u32 letters,
 				      __u64 last)
@@ -352,7 +369,8 @@ static __always_inline bool word_here(struct cursor c, __u64 length, __u32 lette
 
 /*
  * Return the kind of a hot word, or KIND_COUNT: none of them. @c begins with the marker
- * and @letters, of letters_at().
+ * and @letters, of letters_at(). Called by the fast path, which has compared the marker,
+ * and by classify_hot().
  */
 static __always_inline enum wire_kind classify_letters(struct cursor c, __u64 length,
 						       __u32 letters)
@@ -366,7 +384,10 @@ static __always_inline enum wire_kind classify_letters(struct cursor c, __u64 le
 	return KIND_COUNT;
 }
 
-/* The same, from the datagram at @c alone. */
+/*
+ * The same, from the datagram at @c alone. Called by tests, which compare it with
+ * classify().
+ */
 static __always_inline enum wire_kind classify_hot(struct cursor c, __u64 length)
 {
 	struct cursor head = c;
