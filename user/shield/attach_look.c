@@ -2,6 +2,9 @@
 /*
  * attach_look.c - what is attached where, and whether an interface could be attached to:
  * looking, changing nothing.
+ *
+ * Nothing here needs the lock of the tables. The callbacks of each_link() get a
+ * descriptor that each_link_in() closes, and may unlink the pin that they are called for.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +44,11 @@ struct link_walk {
 	void *context;
 };
 
-/* Call walk->each with every link pinned in @dir, until it returns non-zero. */
+/*
+ * Call walk->each with every link pinned in @dir, until it returns non-zero. Called by
+ * each_link(), and by pins_each_dir() for it. A prefix that attach_xdp.c or attach_tc.c
+ * pins under must be here, or detach misses it.
+ */
 static int each_link_in(const char *dir, void *context)
 {
 	const struct link_walk *walk = context;
@@ -87,6 +94,10 @@ bool shield_on_veth(const char *interface)
 	return ethtool_driven_by(interface, "veth");
 }
 
+/*
+ * Set *@context if a link is an XDP link. The callback of dir_attached(); goes on to the
+ * last.
+ */
 static int link_seen(const char *dir, const char *name, int fd,
 		     const struct bpf_link_info *info, void *context)
 {
@@ -107,6 +118,11 @@ bool dir_attached(const char *dir)
 
 /* --- may we attach? ------------------------------------------------------------ */
 
+/*
+ * Write to @ret why @interface, which carries the XDP program @id, is left alone. Called
+ * by shield_may_attach() for a program that no link of ours holds. The programs' name
+ * `shield` is that of bpf/shield.bpf.c.
+ */
 static void explain_foreign(const char *interface, __u32 id, char ret[SHIELD_WHY])
 {
 	struct bpf_prog_info info = { 0 };
@@ -134,6 +150,12 @@ static void explain_foreign(const char *interface, __u32 id, char ret[SHIELD_WHY
 			interface, id, info.name[0] ? info.name : "?", interface);
 }
 
+/*
+ * Return 0 if @interface carries Ethernet frames or is the loopback. -ENODEV: no such
+ * interface, without a message; another -errno with one in @ret, which the caller has
+ * made empty, except where no socket can be opened. Called by shield_may_attach(). The
+ * programs parse Ethernet headers, so no other type may pass.
+ */
 static int check_ethernet(const char *interface, char ret[SHIELD_WHY])
 {
 	struct ifreq request = { 0 };
@@ -171,6 +193,10 @@ struct search {
 	enum holder holder;
 };
 
+/*
+ * Note in struct search if this link holds the interface, and end the walk. The callback
+ * of shield_may_attach(), which walks its own directory first, then all.
+ */
 static int find_holder(const char *dir, const char *name, int fd,
 		       const struct bpf_link_info *info, void *context)
 {
@@ -249,7 +275,10 @@ struct link_list {
 	size_t max, count;
 };
 
-/* The interface of the link pinned as "link-@interface", as link_name() has made it. */
+/*
+ * The interface of the link pinned as "link-@interface", as link_name() has made it.
+ * link_name() in attach_xdp.c must stay its inverse.
+ */
 static void name_of(const char *name, char ret[IF_NAMESIZE])
 {
 	snprintf(ret, IF_NAMESIZE, "%s", name + strlen("link-"));
@@ -260,6 +289,7 @@ static void name_of(const char *name, char ret[IF_NAMESIZE])
 
 /*
  * Fill in link->down and link->loopback; both stay false where the kernel does not tell.
+ * Called by list_link().
  */
 static void interface_flags(struct shield_link *link)
 {
@@ -276,6 +306,11 @@ static void interface_flags(struct shield_link *link)
 		close(fd);
 }
 
+/*
+ * Add an XDP link to struct link_list; beyond @max it is only counted. The callback of
+ * shield_links(). `attached` must be true only if all programs that the mode needs are in
+ * place: the attach monitor repairs what is not.
+ */
 static int list_link(const char *dir, const char *name, int fd,
 		     const struct bpf_link_info *info, void *context)
 {

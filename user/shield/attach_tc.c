@@ -28,11 +28,16 @@ static const struct hook {
 	[TC_IN] = { "in", 46, BPF_TC_INGRESS, "ingress", "joined" },
 };
 
+/* Return the descriptor of the program for @side: egress on TC_OUT, joined on TC_IN. */
 static int program_of(const struct shield *s, enum tc_side side)
 {
 	return side == TC_OUT ? s->egress : s->joined;
 }
 
+/*
+ * Write the name of the pinned link to @ret: bpffs takes no dots. each_link_in() knows
+ * the prefixes. An older quakeshield's link is found by this name: do not change it.
+ */
 static void pin_of(enum tc_side side, const char *interface, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s-%s", hooks[side].prefix, interface);
@@ -49,7 +54,8 @@ struct exchange {
 
 /*
  * Exchange the program of the link that is pinned in @dir, and pin it with us. 1: done,
- * 0: there is none, or it is of an interface that is gone; -errno after a message.
+ * 0: there is none, or it is of an interface that is gone; -errno after a message. Called
+ * by attach_tcx() for our directory, then for all.
  */
 static int exchange_in(const char *dir, void *context)
 {
@@ -73,7 +79,7 @@ static int exchange_in(const char *dir, void *context)
 	return err;
 }
 
-/* 0: done, 1: this kernel has no tcx, -errno after a message. */
+/* 0: done, 1: this kernel has no tcx, -errno after a message. Called by tc_attach(). */
 static int attach_tcx(struct shield *s, enum tc_side side, const char *interface,
 		      __u32 ifindex)
 {
@@ -101,6 +107,12 @@ static int attach_tcx(struct shield *s, enum tc_side side, const char *interface
 	return err;
 }
 
+/*
+ * Attach the program as a clsact filter, in place of the one with our handle. 0, or
+ * -errno after a message. Called by tc_attach() where the kernel has no tcx.
+ * CLSACT_HANDLE and CLSACT_PRIORITY must stay: by them the filter of an older quakeshield
+ * is replaced and not doubled.
+ */
 static int attach_clsact(struct shield *s, enum tc_side side, const char *interface,
 			 __u32 ifindex)
 {
@@ -142,7 +154,7 @@ static __u32 clsact_id(enum tc_side side, __u32 ifindex)
 	return err ? 0 : opts.prog_id;
 }
 
-/* Is the link pinned as @pin in @dir at @ifindex still? */
+/* Is the link pinned as @pin in @dir at @ifindex still? Called by tc_is_ours(). */
 static bool link_is_on(const char *dir, const char *pin, __u32 ifindex)
 {
 	struct bpf_link_info info = { 0 };

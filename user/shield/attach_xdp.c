@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * attach_xdp.c - attaching at ingress: adopting, exchanging, creating, removing.
+ *
+ * Called by the daemon (attach_monitor.c) and by `detach`. No lock is held: the pid file
+ * keeps a second daemon of the same directory away.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +22,10 @@
 #include "shield/shield_internal.h"
 #include "shield/vlan.h"
 
-/* bpffs takes no dots, VLAN interfaces have them. */
+/*
+ * bpffs takes no dots, VLAN interfaces have them. name_of() in attach_look.c undoes this.
+ * A pinned link keeps its name over an upgrade: another spelling would leave it unfound.
+ */
 static void link_name(const char *interface, char *ret, size_t size)
 {
 	snprintf(ret, size, "link-%s", interface);
@@ -35,7 +41,11 @@ struct adoption {
 	bool done;
 };
 
-/* An older or equal quakeshield's link: exchange its program and make it ours. */
+/*
+ * An older or equal quakeshield's link: exchange its program and make it ours. The
+ * callback of attach_both(). 1 ends the walk: done; -errno after a message. The exchange
+ * is one step, so that no datagram passes unjudged.
+ */
 static int adopt(const char *dir, const char *name, int fd,
 		 const struct bpf_link_info *info, void *context)
 {
@@ -63,6 +73,11 @@ static int adopt(const char *dir, const char *name, int fd,
 	return 1;
 }
 
+/*
+ * Attach the program to @ifindex by a new link, and pin the link. -errno: without a
+ * message from the attachment, with one from the pin. Called by attach_new(), once no
+ * link of ours can be adopted.
+ */
 static int create_link(struct shield *s, const char *interface, __u32 ifindex,
 		       enum attach_mode mode)
 {
@@ -93,7 +108,8 @@ static int create_link(struct shield *s, const char *interface, __u32 ifindex,
 
 /*
  * Why the driver did not take the program, in @ret. The MTU is a likely reason where it
- * is larger than usual, and -ERANGE has no other: a frame has to fit one page.
+ * is larger than usual, and -ERANGE has no other: a frame has to fit one page. Called by
+ * attach_new().
  */
 static void explain_native(const char *interface, int err, char ret[WHY_NATIVE])
 {
@@ -113,6 +129,11 @@ static void explain_native(const char *interface, int err, char ret[WHY_NATIVE])
 		page, other ? "OTHER-END" : interface, mtu > page ? page : MTU_USUAL);
 }
 
+/*
+ * Attach to an interface that has no link of ours, in @mode, or in generic mode if @mode
+ * is MODE_AUTO and the driver takes no program. *@ret_mode: the mode it has then. -errno
+ * after a message. Called by attach_both(), after the egress.
+ */
 static int attach_new(struct shield *s, const char *interface, __u32 ifindex,
 		      enum attach_mode mode, enum attach_mode *ret_mode)
 {
@@ -142,7 +163,8 @@ static int attach_new(struct shield *s, const char *interface, __u32 ifindex,
 
 /*
  * In generic mode a frame may be many datagrams that a driver or a neighbour has joined,
- * of which the program saw the first.
+ * of which the program saw the first. So a third program judges at TC what is joined; in
+ * native mode it is taken off. Called by attach_both() with the mode that the link has.
  */
 static int attach_joined(struct shield *s, const char *interface, __u32 ifindex,
 			 enum attach_mode mode)
@@ -159,8 +181,11 @@ static int attach_joined(struct shield *s, const char *interface, __u32 ifindex,
 	return tc_attach(s, TC_IN, interface, ifindex);
 }
 
-/* The egress and the ingress of an interface about which shield_check_attach() had no
- * complaint. */
+/*
+ * The egress and the ingress of an interface about which shield_check_attach() had no
+ * complaint. The order matters: see below. Called by shield_attach(), which takes both
+ * off again on failure.
+ */
 static int attach_both(struct adoption *a, enum attach_mode mode,
 		       enum attach_mode *ret_mode)
 {
@@ -234,7 +259,10 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 	return err ? err : holder == HOLDER_NONE;
 }
 
-/* Unpin and detach the link if it is @context's, or of an interface that is gone. */
+/*
+ * Unpin and detach the link if it is @context's, or of an interface that is gone. The
+ * callback of shield_release().
+ */
 static int release_link(const char *dir, const char *name, int fd,
 			const struct bpf_link_info *info, void *context)
 {
@@ -261,6 +289,11 @@ void shield_release(struct shield *s, const char *interface)
 	tc_detach(s, TC_IN, interface, a.ifindex);
 }
 
+/*
+ * Detach the link, take the filters of its interface off, unpin it, and add an XDP link
+ * to *@context. The callback of shield_detach(); called by retire_link() too. Always 0,
+ * so that one that fails does not keep the others attached.
+ */
 static int unlink_link(const char *dir, const char *name, int fd,
 		       const struct bpf_link_info *info, void *context)
 {
@@ -278,6 +311,9 @@ static int unlink_link(const char *dir, const char *name, int fd,
 	return 0;
 }
 
+/*
+ * Remove the pins in @dir. The callback of shield_detach(), after all links are detached.
+ */
 static int remove_tables(const char *dir, void *context)
 {
 	(void)context;
@@ -285,7 +321,10 @@ static int remove_tables(const char *dir, void *context)
 	return 0;
 }
 
-/* Nothing but a shield's directory has these; others' pins are left alone. */
+/*
+ * Nothing but a shield's directory has these; others' pins are left alone. Called by
+ * shield_detach() before it removes a directory that a user has named.
+ */
 static bool has_tables(const char *dir)
 {
 	int fd = pin_open(dir, "live");
@@ -335,7 +374,7 @@ void shield_abandon(struct shield *s)
 	s->dir_new = false;
 }
 
-/* An interface that the configuration names no more. */
+/* An interface that the configuration names no more. The callback of retire_dir(). */
 static int retire_link(const char *dir, const char *name, int fd,
 		       const struct bpf_link_info *info, void *context)
 {
@@ -352,6 +391,11 @@ static int retire_link(const char *dir, const char *name, int fd,
 	return unlink_link(dir, name, fd, info, &count);
 }
 
+/*
+ * Detach and remove all pins of another quakeshield in @dir, unless @context, a struct
+ * shield, is that one. The callback of shield_retire(), which the daemon calls after
+ * attach_monitor_start(): earlier it would take programs off that are to be adopted.
+ */
 static int retire_dir(const char *dir, void *context)
 {
 	const struct shield *s = context;

@@ -19,6 +19,10 @@
 
 #define FEATURES_MAX 1024 /* the kernel has some 60 */
 
+/*
+ * Send the ethtool @command about @interface by the socket @fd; the answer replaces it. 0
+ * or -errno, without a message.
+ */
 static int ask(int fd, const char *interface, void *command)
 {
 	struct ifreq request = { 0 };
@@ -28,6 +32,10 @@ static int ask(int fd, const char *interface, void *command)
 	return ioctl(fd, SIOCETHTOOL, &request) ? -errno : 0;
 }
 
+/*
+ * Put the number of features that the kernel knows into *@ret. 0 or -errno; -EOPNOTSUPP:
+ * more than FEATURES_MAX, which bounds what the callers allocate.
+ */
 static int feature_count(int fd, const char *interface, __u32 *ret)
 {
 	/* With room for one number behind it, which is head.data[0]. */
@@ -47,7 +55,9 @@ static int feature_count(int fd, const char *interface, __u32 *ret)
 	return 0;
 }
 
-/* The number of @feature, or @count. */
+/*
+ * The number of @feature, or @count. In *@ret. 0 or -errno. @count: of feature_count().
+ */
 static int feature_find(int fd, const char *interface, const char *feature, __u32 count,
 			__u32 *ret)
 {
@@ -69,6 +79,10 @@ static int feature_find(int fd, const char *interface, const char *feature, __u3
 	return err;
 }
 
+/*
+ * Return 1 if feature @number of @count is on, 0 if not, or -errno. @number: of
+ * feature_find(), below @count.
+ */
 static int feature_is_on(int fd, const char *interface, __u32 number, __u32 count)
 {
 	__u32 blocks = (count + 31) / 32;

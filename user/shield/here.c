@@ -36,6 +36,10 @@ struct look {
 	struct local_macs *here;
 };
 
+/*
+ * Add @mac once. The count may go beyond LOCAL_MACS, the places may not; shield_here()
+ * tells by the count that some were left out.
+ */
 static void add(struct local_macs *here, __u64 mac)
 {
 	for (__u32 i = 0; i < here->count && i < LOCAL_MACS; i++)
@@ -46,6 +50,7 @@ static void add(struct local_macs *here, __u64 mac)
 	here->count++; /* beyond LOCAL_MACS: see here.h */
 }
 
+/* Return the address in @a, of which the caller has compared the 6 bytes. */
 static __u64 mac_of(const struct rtattr *a)
 {
 	__u64 mac = 0;
@@ -54,6 +59,7 @@ static __u64 mac_of(const struct rtattr *a)
 	return mac;
 }
 
+/* Return the number in @a; 0: it is too short. */
 static __u32 number_of(const struct rtattr *a)
 {
 	__u32 ret = 0;
@@ -63,7 +69,7 @@ static __u32 number_of(const struct rtattr *a)
 	return ret;
 }
 
-/* Both ends of a veth name each other as what is below. */
+/* Both ends of a veth name each other as what is below. @info: IFLA_LINKINFO. */
 static bool is_veth(struct rtattr *info)
 {
 	int left = (int)RTA_PAYLOAD(info);
@@ -75,6 +81,10 @@ static bool is_veth(struct rtattr *info)
 	return false;
 }
 
+/*
+ * Add the interface that @h describes to @look. A callback of replies(). `below` counts
+ * only for what is stacked in this namespace: not for a veth, nor across namespaces.
+ */
 static void each_device(struct nlmsghdr *h, struct look *look)
 {
 	const struct ifinfomsg *link = NLMSG_DATA(h);
@@ -112,6 +122,7 @@ static void each_device(struct nlmsghdr *h, struct look *look)
 	look->count++;
 }
 
+/* Return the interface @index of @look; NULL: it is not there, or @index is 0. */
 static struct device *device_at(const struct look *look, __u32 index)
 {
 	for (size_t i = 0; index && i < look->count; i++)
@@ -120,7 +131,10 @@ static struct device *device_at(const struct look *look, __u32 index)
 	return NULL;
 }
 
-/* Reach from @d what is stacked with it. Returns true if anything is new. */
+/*
+ * Reach from @d what is stacked with it. Returns true if anything is new. Called by
+ * look_at() until nothing is new.
+ */
 static bool reach(const struct look *look, struct device *d)
 {
 	struct device *next[] = { device_at(look, d->master), device_at(look, d->below) };
@@ -138,7 +152,7 @@ static bool reach(const struct look *look, struct device *d)
 /*
  * What the kernel takes off the wire for a macvlan in another namespace is an address of
  * the interface itself. What a bridge has learnt behind another of its ports is forwarded
- * by this host.
+ * by this host. A callback of replies(), after all interfaces are known.
  */
 static void each_neighbour(struct nlmsghdr *h, struct look *look)
 {
@@ -168,7 +182,9 @@ static void each_neighbour(struct nlmsghdr *h, struct look *look)
 		add(look->here, mac);
 }
 
-/* Read the replies to one request. 0 or -errno. */
+/*
+ * Read the replies to one request. 0 or -errno. Called by dump(). @reply: REPLY_BYTES.
+ */
 static int replies(int fd, void (*each)(struct nlmsghdr *h, struct look *look),
 		   struct look *look, char *reply)
 {
@@ -190,6 +206,11 @@ static int replies(int fd, void (*each)(struct nlmsghdr *h, struct look *look),
 	return -E2BIG;
 }
 
+/*
+ * Request all entries of @type from the kernel, and call @each with each reply. 0, or
+ * -errno without a message. One request at a time on @fd: replies() tells none from
+ * another.
+ */
 static int dump(int fd, __u16 type, __u8 family,
 		void (*each)(struct nlmsghdr *h, struct look *look), struct look *look)
 {
@@ -209,6 +230,11 @@ static int dump(int fd, __u16 type, __u8 family,
 	return err;
 }
 
+/*
+ * Do the work of here_look() on the socket @fd. With an address too many the shield may
+ * reply in another machine's name; with one too few it does not reply
+ * (local_frame.bpf.h).
+ */
 static int look_at(int fd, struct look *look)
 {
 	struct device *d;

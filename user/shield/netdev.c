@@ -25,6 +25,10 @@ struct request {
 	char value[16];
 };
 
+/*
+ * Make @r a request for @command of the netlink @family, with one attribute @type of @n
+ * bytes, at most sizeof(r->value).
+ */
 static void fill(struct request *r, __u16 family, __u8 command, __u16 type,
 		 const void *value, size_t n)
 {
@@ -50,6 +54,10 @@ struct reply {
 	bool there;
 };
 
+/*
+ * Copy the attribute that @context, a struct reply, wants from @m. The callback of
+ * netlink_ask(). A shorter attribute does not count as there.
+ */
 static void reply_read(const struct nlmsghdr *m, void *context)
 {
 	struct reply *reply = context;
@@ -62,6 +70,10 @@ static void reply_read(const struct nlmsghdr *m, void *context)
 				     &reply->value, reply->n);
 }
 
+/*
+ * Send @r and read the attribute that @ret names. 0; -ENODATA: the reply has none;
+ * -errno.
+ */
 static int ask_generic(const struct request *r, struct reply *ret)
 {
 	int err = netlink_ask(NETLINK_GENERIC, &r->head, reply_read, ret);

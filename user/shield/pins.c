@@ -42,7 +42,7 @@ int pins_mount(void)
 /*
  * Return when process 1 of this PID namespace began, in seconds since 1970; 0: not known.
  * In the line of /proc/1/stat, which may have spaces in its second field, field 22 says
- * it in ticks since boot.
+ * it in ticks since boot. Called by shield_pins_life().
  */
 static double first_process_began(void)
 {
@@ -67,7 +67,10 @@ static double first_process_began(void)
 	       (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* Is @path there, and was it last written, read and changed from @began on? */
+/*
+ * Is @path there, and was it last written, read and changed from @began on? True too if
+ * it is not there.
+ */
 static bool all_since(const char *path, double began)
 {
 	struct stat st;
@@ -115,7 +118,9 @@ enum pins_life shield_pins_life(void)
  * Check a directory that is there already: its owner, or a user that may write to it, can
  * move away what is pinned in it. Where the BPF file system itself is open to all, as a
  * plain mount(8) leaves it, any user could have made it before. A link into it is
- * refused, too, since nothing above its target is looked at.
+ * refused, too, since nothing above its target is looked at. 0, or -EACCES or -errno
+ * after a message. Called for each directory on the way to pins that are opened, made or
+ * removed as root.
  */
 static int pins_check_dir(const char *path)
 {
@@ -171,7 +176,10 @@ int pins_check(const char *path)
 	return err;
 }
 
-/* @path is @ret_new, or was there and is ours; or -errno after a message. */
+/*
+ * @path is @ret_new, or was there and is ours; or -errno after a message. Called by
+ * pins_make_dir(), from the root down.
+ */
 static int pins_make_part(const char *path, bool *ret_new)
 {
 	int err;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * shield.c - opening and loading the programs and maps, and reading samples.
+ *
+ * libbpf_words is static, so only one thread may load. load_object() and what it calls
+ * run under the lock of the tables, or for private tables.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +31,10 @@
 
 /* --- open and load ----------------------------------------------------------- */
 
+/*
+ * Return a shield, each descriptor -1: shield_close() frees it in any state. NULL: no
+ * memory.
+ */
 static struct shield *shield_new(void)
 {
 	struct shield *s = calloc(1, sizeof(*s));
@@ -62,6 +69,7 @@ void shield_close(struct shield *s)
 	free(s);
 }
 
+/* Set @s->capacity: the size of the map decides, not the configuration. 0 or -errno. */
 static int read_capacity(struct shield *s)
 {
 	struct bpf_map_info info = { 0 };
@@ -169,6 +177,7 @@ static __u32 recent_tables(void)
 	return tables;
 }
 
+/* Let the maps of @object be those that are pinned in @dir: between open and load. */
 static int reuse_maps(struct bpf_object *object, const char *dir)
 {
 	struct bpf_map *map;
@@ -185,6 +194,7 @@ static int reuse_maps(struct bpf_object *object, const char *dir)
 	return 0;
 }
 
+/* Return the descriptor, which stays @object's, of the map that is pinned as @name. */
 static int map_fd_of(const struct bpf_object *object, const char *name)
 {
 	struct bpf_map *map;
@@ -235,6 +245,7 @@ static int keep_maps(struct shield *s, struct bpf_object *object)
  */
 static char libbpf_words[4096];
 
+/* Append @words to libbpf_words; the oldest give way. */
 static void keep_words(const char *words, size_t count)
 {
 	size_t room = sizeof(libbpf_words) - 1, used = strlen(libbpf_words);
@@ -251,6 +262,7 @@ static void keep_words(const char *words, size_t count)
 	libbpf_words[used + count] = '\0';
 }
 
+/* Keep libbpf's warnings. Stays set after load_object(). */
 static int libbpf_listen(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char *words;
@@ -266,6 +278,7 @@ static int libbpf_listen(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
+/* Return true if the kernel @u is known to be older than KERNEL_NEEDED. */
 static bool is_too_old(const struct utsname *u)
 {
 	unsigned int major = 0, minor = 0;
@@ -319,7 +332,10 @@ static void explain_load(int err)
 		u.release, strerror(-err));
 }
 
-/* All programs, over the maps that are pinned already. -errno after a message. */
+/*
+ * All programs, over the maps that are pinned already. -errno after a message. Sizes and
+ * constants must be set here: between open and load.
+ */
 static int open_object(const struct shield *s, __u32 capacity, struct shield_bpf **ret)
 {
 	struct shield_bpf *object = shield_bpf__open();
@@ -367,6 +383,7 @@ static int load_fallback(struct shield *s, __u32 capacity, int refusal,
 	return 0;
 }
 
+/* Load all programs or, without them, the fallback. 0, or -errno after a message. */
 static int load_object(struct shield *s, __u32 capacity, struct shield_bpf **ret)
 {
 	struct shield_bpf *object;
@@ -540,6 +557,9 @@ out:
 
 /* --- samples ---------------------------------------------------------------- */
 
+/*
+ * The callback of ring_buffer__poll(): leaves out a record that is shorter than it says.
+ */
 static int take_sample(void *context, void *data, size_t size)
 {
 	struct shield *s = context;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * shield_abi.c - the name of our tables, and whether a map is one of them.
+ *
+ * shield_abi() is kept in a static buffer: only one thread may call it first. All that is
+ * hashed here decides whether an upgrade finds the old tables: the order and the spelling
+ * may not change without need, since that replaces all tables.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,6 +42,7 @@ bool map_fits(const struct map_row *row, const struct bpf_map_info *info)
 	       (!row->entries || info->max_entries == row->entries);
 }
 
+/* Add @text to @hash. */
 static void hash_text(__u32 *hash, const char *text)
 {
 	/* With the zero at its end: "ab", "c" is not "a", "bc". */
@@ -46,6 +51,7 @@ static void hash_text(__u32 *hash, const char *text)
 	} while (*text++);
 }
 
+/* Add @number to @hash. */
 static void hash_number(__u32 *hash, size_t number)
 {
 	char text[32];
@@ -54,6 +60,10 @@ static void hash_number(__u32 *hash, size_t number)
 	hash_text(hash, text);
 }
 
+/*
+ * Add the names of kinds, reasons, classes, protocols and other frames: the tables have
+ * their numbers. Renaming one gives new tables, too.
+ */
 static void hash_names(__u32 *hash)
 {
 	for (int i = 0; i < KIND_COUNT; i++)
@@ -68,7 +78,10 @@ static void hash_names(__u32 *hash)
 		hash_text(hash, other_name((enum other)i));
 }
 
-/* What maps are made of: changes of two could leave the size of a third as it was. */
+/*
+ * Add the sizes of all parts of maps: changes of two could leave the size of a third as
+ * it was. A structure in a map belongs here if its size is not that of a key or value.
+ */
 static void hash_parts(__u32 *hash)
 {
 	static const size_t sizes[] = { sizeof(struct player_cell),

@@ -30,6 +30,7 @@ __u64 about_clock(const struct shield *s)
 
 /* --- limits ------------------------------------------------------------------ */
 
+/* Return true if @l lets nothing pass: as limit_normal() writes that. */
 static bool never(const struct limit *l)
 {
 	return (__s64)l->burst_ns < (__s64)l->cost_ns;
@@ -72,6 +73,9 @@ __u64 about_source_due(const struct shield *s, const struct budget *b,
 	return l->source_due_ns[cell_source(l, b, host, apart)];
 }
 
+/*
+ * Return the state of the limit at @index of the map prefixes; 0 if it cannot be read.
+ */
 static __u64 prefix_due(const struct shield *s, __u32 index)
 {
 	__u64 due = 0;
@@ -115,7 +119,8 @@ bool about_limits(const struct shield *s, const struct service *service, __u32 s
 /*
  * Return the nanoseconds that the account at @place, of cell_amplification(), is granted
  * at @now until @limit; below 0 if it owes more. An account without a cell is granted
- * nothing where all cells of its line owe.
+ * nothing where all cells of its line owe. It follows amplification_choose() in
+ * bpf/amplification.bpf.h: keep both in step.
  */
 static __s64 amplification_left(const struct shield *s, __u32 place, __u64 now,
 				__u64 limit)
@@ -162,6 +167,10 @@ struct about_walk {
 	size_t max, count, known;
 };
 
+/*
+ * Return true if a flow of @slot and @port is found already. Only the first @max are
+ * known.
+ */
 static bool walk_has(const struct about_walk *w, __u32 slot, __u16 port)
 {
 	for (size_t i = 0; i < w->known; i++)
@@ -170,6 +179,10 @@ static bool walk_has(const struct about_walk *w, __u32 slot, __u16 port)
 	return false;
 }
 
+/*
+ * Count @flow, if it is of the port that is looked for (0: any), and keep it while there
+ * is room.
+ */
 static void walk_take(struct about_walk *w, const struct about_flow *flow)
 {
 	if (w->port && w->port != flow->port)
@@ -179,6 +192,10 @@ static void walk_take(struct about_walk *w, const struct about_flow *flow)
 		w->found[w->known++] = *flow;
 }
 
+/*
+ * Take a player at the host's address. The callback of about_flows() for
+ * shield_players(), before walk_joining().
+ */
 static void walk_player(const struct player_key *key, const struct player *player,
 			void *context)
 {

@@ -4,6 +4,11 @@
  *
  * Done by filling the tables of live that no packet looks at, and then
  * flipping one bit. No packet sees a mixture, none goes unjudged.
+ *
+ * Called by shield_apply() and shield_load() under the lock of the tables, and on the
+ * private tables of a trial. The functions below rely on it: there is one writer. The
+ * tables of a generation are changed only while no packet uses them, until write_plan()
+ * changes the generation.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,6 +33,7 @@ struct plan {
 	bool fresh[SERVICES_MAX]; /* by slot: its counters belong to another service */
 };
 
+/* Return the slot of the service @name in @services; -1: there is none. */
 static int find_named(const struct service *services, const char *name)
 {
 	for (int i = 0; i < SERVICES_MAX; i++)
@@ -36,6 +42,10 @@ static int find_named(const struct service *services, const char *name)
 	return -1;
 }
 
+/*
+ * Return a slot that is free in @next, below @capacity; -1: none is. Called by
+ * plan_slots().
+ */
 static int find_free(const struct service *now, const struct service *next,
 		     __u32 capacity)
 {
@@ -49,6 +59,12 @@ static int find_free(const struct service *now, const struct service *next,
 	return -1;
 }
 
+/*
+ * Give each service of @config a slot in @plan and its settings there. 0, or -ENOSPC
+ * after a message. Called first by shield_apply_locked(). A service of the same name
+ * keeps its slot, on which players, counters and cookies rely; service_finish() must be
+ * called last, but for `observe`.
+ */
 static int plan_slots(const struct shield *s, const struct config *config,
 		      const struct service *now, struct plan *plan)
 {
@@ -87,6 +103,11 @@ static int plan_slots(const struct shield *s, const struct config *config,
 	return 0;
 }
 
+/*
+ * Enter the ports of @config in @plan, and its addresses in the map endpoints under
+ * @generation, which no packet looks up yet. 0, or -errno after a message. Call it after
+ * plan_slots() and clear_endpoints().
+ */
 static int plan_ports(const struct shield *s, const struct config *config,
 		      __u32 generation, struct plan *plan)
 {
@@ -121,7 +142,11 @@ static int plan_ports(const struct shield *s, const struct config *config,
 	return 0;
 }
 
-/* NetQuake game ports that the egress program has learned live on. */
+/*
+ * NetQuake game ports that the egress program has learned live on. Called after
+ * plan_ports(): a port of the configuration goes first. The slot must still be that of
+ * the same service.
+ */
 static void keep_learned(const struct shield *s, __u32 generation,
 			 const struct service *now, struct plan *plan)
 {
@@ -144,7 +169,10 @@ static void keep_learned(const struct shield *s, __u32 generation,
 	}
 }
 
-/* Forget the (address, port) pairs of the generation before last. */
+/*
+ * Forget the (address, port) pairs of the generation before last. Called before
+ * plan_ports(): the half of @generation is free again.
+ */
 static void clear_endpoints(const struct shield *s, __u32 generation)
 {
 	struct endpoint at, doomed[2 * SERVICES_MAX];
@@ -161,6 +189,9 @@ static void clear_endpoints(const struct shield *s, __u32 generation)
 		bpf_map_delete_elem(s->endpoints, &doomed[--count]);
 }
 
+/*
+ * Write @values to the @count entries of @map from @first on, in one call. 0 or -errno.
+ */
 static int write_half(int map, const void *values, __u32 count, __u32 first)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, opts);
@@ -178,7 +209,11 @@ static int write_half(int map, const void *values, __u32 count, __u32 first)
 	return err;
 }
 
-/* A new service starts from zero, in a used slot too. */
+/*
+ * A new service starts from zero, in a used slot too. Called by write_plan(), while no
+ * packet uses the slot. All members of struct live that are kept by slot must be reset
+ * here or in shield_forget_slot().
+ */
 static int reset_slots(struct shield *s, const struct plan *plan)
 {
 	const struct counter_sums nothing = { 0 };
@@ -217,7 +252,10 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 	return err;
 }
 
-/* Debts in time and debts in bytes do not mix: a change of sort starts from zero. */
+/*
+ * Debts in time and debts in bytes do not mix: a change of sort starts from zero. Takes
+ * effect at once, before the generation changes.
+ */
 static int apply_amplification(struct shield *s, const struct config *config)
 {
 	struct amplification_limit amplification = { 0 };
@@ -247,6 +285,10 @@ static int apply_amplification(struct shield *s, const struct config *config)
 	return 0;
 }
 
+/*
+ * Return the limit of @per_second requests with a burst of one second; 0: nearly nothing.
+ * For limit_take() alone: it is not in the form of limit_normal().
+ */
 static struct limit rate_limit(__u32 per_second)
 {
 	struct limit limit = { 1, 0 }; /* nothing */
@@ -258,6 +300,10 @@ static struct limit rate_limit(__u32 per_second)
 	return limit;
 }
 
+/*
+ * Write what is sampled. Takes effect at once. `any` must be set if one of the samplers
+ * may take a frame, or the programs ask none; list_mark() sets follow_listed.
+ */
 static void apply_sampling(struct shield *s, const struct config *config)
 {
 	struct sampling *sampling = &s->shared->sampling;
@@ -271,7 +317,10 @@ static void apply_sampling(struct shield *s, const struct config *config)
 			config->follow_every || config->follow_count;
 }
 
-/* A rate for requests to join, and a quarter of it for queries. */
+/*
+ * A rate for requests to join, and a quarter of it for queries. @services: of the plan,
+ * which are not in force yet.
+ */
 static void apply_proof(struct shield *s, const struct config *config,
 			const struct service *services)
 {
@@ -285,6 +334,7 @@ static void apply_proof(struct shield *s, const struct config *config,
 	shield_challenge_shares(s, services);
 }
 
+/* Write the bytes per second that cached responses may have. @services: of the plan. */
 static void apply_answers(struct shield *s, const struct config *config,
 			  const struct service *services)
 {
@@ -302,6 +352,7 @@ static void apply_answers(struct shield *s, const struct config *config,
 	shield_cache_keep(s, services, shield_clock());
 }
 
+/* Return true if all active services of @t observe: then the programs drop nothing. */
 static bool all_observe(const struct tables *t)
 {
 	for (int i = 0; i < SERVICES_MAX; i++)
@@ -310,6 +361,11 @@ static bool all_observe(const struct tables *t)
 	return true;
 }
 
+/*
+ * Write @plan, then make it the one in force. 0, or -errno after a message: then the old
+ * tables are in force, but the lists and limits that were written first may be the new
+ * ones. The generation must be stored last, with release.
+ */
 static int write_plan(struct shield *s, const struct config *config, struct plan *plan,
 		      __u32 generation)
 {

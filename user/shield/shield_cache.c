@@ -54,7 +54,10 @@ bool shield_cache_put_for(struct shield *s, const char *name, __u32 slot, __u32 
 	return same;
 }
 
-/* All questions are words behind a marker of four octets, but NetQuake's own. */
+/*
+ * All questions are words behind a marker of four octets, but NetQuake's own. Called by
+ * cached_response_describe(). @ret: more than CACHE_REQUEST bytes, zeros before.
+ */
 static void question_words(const struct cache_entry *t, char *ret)
 {
 	const __u8 *at = (const __u8 *)t->request;
@@ -119,7 +122,8 @@ void shield_cache_forget(struct shield *s, __u32 slot)
 
 /*
  * The most sources a second that one processor has marked for the service in @slot since
- * the last look, @past ns ago. Remembers what was counted.
+ * the last look, @past ns ago. Remembers what was counted. Called by windows_fit() once a
+ * second.
  */
 static __u64 marked_since(struct shield *s, __u32 slot, __u64 past)
 {
@@ -137,7 +141,10 @@ static __u64 marked_since(struct shield *s, __u32 slot, __u64 past)
 	return most * 1000000000ull / past;
 }
 
-/* As wide as the rate of marks allows, and not much wider than before. */
+/*
+ * As wide as the rate of marks allows, and not much wider than before. Called by
+ * shield_recent_update(). No program needs all windows to be of one moment.
+ */
 static void windows_fit(struct shield *s, __u64 past)
 {
 	struct recent_window *w = s->shared->cache.windows;
@@ -153,7 +160,7 @@ static void windows_fit(struct shield *s, __u64 past)
 				 __ATOMIC_RELAXED);
 }
 
-/* On by their width. */
+/* On by their width. Called by shield_recent_update() every RECENT_TURN_S seconds. */
 static void windows_move(struct shield *s)
 {
 	struct recent_window *w = s->shared->cache.windows;
@@ -205,6 +212,11 @@ void shield_recent_update(struct shield *s, __u64 now)
 	windows_move(s);
 }
 
+/*
+ * Note a verified player's address in the reputation table. The callback of
+ * shield_known_add_players(). The address must be as address_net() in the programs makes
+ * it.
+ */
 static void know_player(const struct player_key *key, const struct player *player,
 			void *context)
 {

@@ -52,6 +52,10 @@ static __u32 count_keys(int map)
 	return count;
 }
 
+/*
+ * Add one to the __u32 @context. The callback of shield_table_usage() for
+ * shield_players().
+ */
 static void count_player(const struct player_key *key, const struct player *player,
 			 void *context)
 {
