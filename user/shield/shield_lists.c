@@ -3,6 +3,9 @@
  * shield_lists.c - the lists of allowed, denied and followed networks. An entry may
  * belong to the configuration, to `allow add` or `deny add`, or to both, and stays while
  * it belongs to one.
+ *
+ * Writers hold the lock of the tables (shield_list_apply(): its caller does). After each
+ * change list_mark() must be called, or the programs do not look at the entries.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,12 +19,16 @@
 #include "acl.h"
 #include "shield/shield_internal.h"
 
+/* Return the descriptor of the map of @list. */
 static int list_map(const struct shield *s, enum list list)
 {
 	return list == LIST_ALLOW ? s->allow : list == LIST_DENY ? s->deny : s->follow;
 }
 
-/* Where @list has entries, @mark in @cells. */
+/*
+ * Where @list has entries, @mark in @cells. Called by list_spread(). It must set each
+ * cell in which acl_prefilter_cell() may look.
+ */
 static void cells_mark(const struct shield *s, enum list list, __u8 mark,
 		       __u8 cells[ACL_PREFILTER_CELLS])
 {
@@ -37,7 +44,10 @@ static void cells_mark(const struct shield *s, enum list list, __u8 mark,
 	}
 }
 
-/* Say in the shared table where @list has entries now, see acl.h. */
+/*
+ * Say in the shared table where @list has entries now, see acl.h. Called by list_mark().
+ * Bits of other lists and of master servers stay.
+ */
 static void list_spread(struct shield *s, enum list list, __u8 mark)
 {
 	__u8 *cells = calloc(1, ACL_PREFILTER_CELLS), *listed = s->shared->acl_prefilter;
@@ -50,7 +60,10 @@ static void list_spread(struct shield *s, enum list list, __u8 mark)
 	free(cells);
 }
 
-/* Packets begin to be looked up only when all is written, and end before it is gone. */
+/*
+ * Packets begin to be looked up only when all is written, and end before it is gone. Call
+ * it under the lock, after each change of @list. Keep the order.
+ */
 static void list_mark(struct shield *s, enum list list)
 {
 	struct cidr first;
@@ -81,6 +94,9 @@ static struct list_entry list_exact(const struct shield *s, enum list list,
 	return entry;
 }
 
+/*
+ * Write @entry, or delete it if it has no origins. 0, or -errno; -ENOSPC with a message.
+ */
 static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
 		      const struct list_entry *entry)
 {
@@ -99,7 +115,10 @@ static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
 	return err;
 }
 
-/* Nothing of it is typed in any more. */
+/*
+ * Nothing of it is typed in any more. The configuration's part stays. The caller writes
+ * the entry.
+ */
 static void entry_unlive(struct list_entry *entry)
 {
 	entry->origins &= (__u8)~LIST_RUNTIME_ALL;
@@ -107,6 +126,7 @@ static void entry_unlive(struct list_entry *entry)
 	memset(entry->comment, 0, sizeof(entry->comment));
 }
 
+/* Let shield_lists_expire() look at @until_ns (0: never), if no entry ends earlier. */
 static void end_note(struct shield *s, __u64 until_ns)
 {
 	__u64 *end = &s->shared->acl_end_ns;
@@ -115,6 +135,10 @@ static void end_note(struct shield *s, __u64 until_ns)
 		*end = until_ns;
 }
 
+/*
+ * Write a runtime entry for @cidr, in place of an older one; the configuration's part
+ * stays. Called under the lock. 0 or -errno.
+ */
 static int entry_add(struct shield *s, enum list list, const struct cidr *cidr,
 		     const struct list_terms *terms, __u64 until_ns)
 {
@@ -216,6 +240,10 @@ struct ended {
 	__u64 now, next; /* when the next one ends; 0: none does */
 };
 
+/*
+ * Collect the entries that have ended, and note when the next one ends. The callback of
+ * list_end(): the list must not be changed while it is walked.
+ */
 static void collect_ended(const struct cidr *cidr, const struct list_entry *entry,
 			  void *context)
 {
@@ -231,6 +259,10 @@ static void collect_ended(const struct cidr *cidr, const struct list_entry *entr
 	}
 }
 
+/*
+ * Take the runtime part off all entries of @list that have ended. Called by
+ * shield_lists_expire() under the lock. @e->next is kept over all lists.
+ */
 static void list_end(struct shield *s, enum list list, struct ended *e)
 {
 	e->count = 0;
@@ -272,6 +304,10 @@ struct stale {
 	size_t count;
 };
 
+/*
+ * Return true if the configuration has @cidr. Compared byte by byte, as the keys of the
+ * map are.
+ */
 static bool wanted(const struct stale *stale, const struct cidr *cidr)
 {
 	for (size_t i = 0; i < stale->want_count; i++)
@@ -280,6 +316,10 @@ static bool wanted(const struct stale *stale, const struct cidr *cidr)
 	return false;
 }
 
+/*
+ * Collect the entries that the configuration no longer has. The callback of
+ * shield_list_apply().
+ */
 static void collect_stale(const struct cidr *cidr, const struct list_entry *entry,
 			  void *context)
 {

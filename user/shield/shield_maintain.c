@@ -5,6 +5,9 @@
  */
 #include "shield/shield_internal.h"
 
+/*
+ * Add one to the __u32 @context if @player is followed. A callback of shield_players().
+ */
 static void count_followed(const struct player_key *key, const struct player *player,
 			   void *context)
 {
@@ -14,7 +17,10 @@ static void count_followed(const struct player_key *key, const struct player *pl
 	*count += !!(player->flags & PLAYER_FOLLOWED);
 }
 
-/* Replace the key that is not in use, once in each period. */
+/*
+ * Replace the key that is not in use, once in each period. Called by shield_maintain(). A
+ * key must not be replaced while a cookie of it is valid: cookie_key_idle().
+ */
 static void rotate_secret(struct shield *s)
 {
 	__u64 now = shield_clock();

@@ -19,6 +19,7 @@
 
 /* --- the live map ------------------------------------------------------------ */
 
+/* Return the bytes that are mapped of the map live, in whole pages. */
 static size_t live_size(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -33,6 +34,7 @@ void shield_unmap_shared(struct shield *s)
 	s->shared = NULL;
 }
 
+/* Put a random number into *@ret. False after a message. */
 static bool random_word(__u64 *ret)
 {
 	if (getrandom(ret, sizeof(*ret), 0) == sizeof(*ret))
@@ -96,7 +98,10 @@ bool shield_service(const struct shield *s, __u32 slot, struct service *ret)
 	return ret->active;
 }
 
-/* Add up each u64 of @size octets at @values on @cpus. */
+/*
+ * Add up each u64 of @size octets at @values on @cpus. @size: a multiple of 8. Called by
+ * sum_cpus().
+ */
 static void add_cpus(const __u64 *values, size_t cpus, size_t size, __u64 *ret)
 {
 	size_t count = size / sizeof(__u64);
@@ -107,7 +112,7 @@ static void add_cpus(const __u64 *values, size_t cpus, size_t size, __u64 *ret)
 			ret[i] += values[cpu * count + i];
 }
 
-/* The sum over all CPUs of the @size octets at @key. */
+/* The sum over all CPUs of the @size octets at @key. 0 or -errno. */
 static int sum_cpus(int map, __u32 key, size_t size, __u64 *ret)
 {
 	int cpus = libbpf_num_possible_cpus();
@@ -127,7 +132,10 @@ static int sum_cpus(int map, __u32 key, size_t size, __u64 *ret)
 	return err;
 }
 
-/* Read the COUNTER_ROWS entries of @slot in @map, in one call. */
+/*
+ * Read the COUNTER_ROWS entries of @slot in @map, in one call. @ret: an entry of each
+ * processor for a map per CPU. 0 or -errno.
+ */
 static int read_rows(int map, __u32 slot, void *ret)
 {
 	__u32 keys[COUNTER_ROWS], count = COUNTER_ROWS, next;
@@ -149,7 +157,7 @@ static int read_rows(int map, __u32 slot, void *ret)
  * The sums of the counters of @slot. A counter that a processor moves meanwhile would be
  * added twice or not at all: the shared sums are read before and behind, and all again if
  * they differ. A counter moves once in seconds at most. @rows: COUNTER_ROWS, each of all
- * @cpus.
+ * @cpus. 0 or -errno. Called by shield_counters().
  */
 static int sum_rows(const struct shield *s, __u32 slot, int cpus,
 		    struct counter_row *rows, struct counter_sums ret[COUNTER_ROWS])

@@ -7,6 +7,11 @@
  * The old tables describe themselves: next to them is pinned, as "types", the BTF of the
  * object that made them, by which view.h finds members by name. So a member with a new
  * meaning needs another name. Services are matched by name too.
+ *
+ * Called by shield_load() under the lock of the tables: migrate_lists() before the
+ * configuration is applied, migrate_games() after it, since services are matched by the
+ * names in force. Nothing old may be trusted: view.h bounds each member, and what is
+ * missing is zero. A table that cannot be read is logged and left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +53,10 @@ int types_pin(const struct shield *s, const struct btf *btf)
 	return err;
 }
 
-/* Value 0 of the array @name in @dir, in memory of its own. NULL: cannot be read. */
+/*
+ * Value 0 of the array @name in @dir, in memory of its own. NULL: cannot be read. The
+ * caller frees it. @most: bytes; *@ret_size is set only if the map is there.
+ */
 static void *array_read(const char *dir, const char *name, __u32 most, __u32 *ret_size)
 {
 	struct bpf_map_info info = { 0 };
@@ -84,7 +92,9 @@ struct old {
 	__u32 players, ports, refused; /* come over; found no room */
 };
 
-/* The variable live in the section that its map is of. */
+/*
+ * The variable live in the section that its map is of. Nothing (size 0) if there is none.
+ */
 static struct view find_live(const struct btf *btf, __u8 *memory, __u32 size)
 {
 	__s32 section = btf__find_by_name_kind(btf, ".bss", BTF_KIND_DATASEC);
@@ -104,6 +114,10 @@ static struct view find_live(const struct btf *btf, __u8 *memory, __u32 size)
 	return (struct view){ 0 };
 }
 
+/*
+ * Return the slot of our service with this name of @length letters, which need not end
+ * with NUL; -1: there is none.
+ */
 static int our_slot(const struct shield *s, const char *name, size_t length)
 {
 	struct service service;
@@ -115,6 +129,10 @@ static int our_slot(const struct shield *s, const char *name, size_t length)
 	return -1;
 }
 
+/*
+ * Fill old->slots with our slot for each old one. Called after old_open(), before players
+ * and ports are migrated.
+ */
 static void match_services(struct old *old)
 {
 	struct view services = view_member(&old->tables, "services");
@@ -133,7 +151,10 @@ static void match_services(struct old *old)
 	}
 }
 
-/* False, with nothing to close: the tables in @dir do not explain themselves. */
+/*
+ * False, with nothing to close: the tables in @dir do not explain themselves. On true the
+ * caller frees old->btf and old->memory.
+ */
 static bool old_open(struct old *old, const char *dir)
 {
 	__u32 types_size, size;
@@ -165,7 +186,8 @@ static bool old_open(struct old *old, const char *dir)
 
 /*
  * @player is in our table: let its qport lead to it. If two have one qport, the one heard
- * later has it.
+ * later has it. As player_index() in the programs does: the map qports and the count in
+ * struct live.moved change together. Called by migrate_player().
  */
 static void migrate_qport(struct shield *s, const struct player_key *key,
 			  const struct player *player)
@@ -199,6 +221,12 @@ static void migrate_qport(struct shield *s, const struct player_key *key,
 		bpf_map_update_elem(s->qports, &by, &port, BPF_EXIST);
 }
 
+/*
+ * Enter the player of an old @cell, if it has not left and its service has a slot here.
+ * Called by migrate_players(). Members are copied by name and size: if the meaning of one
+ * changes, it needs another name, or a line here. A player of NetQuake has to return
+ * marks once more.
+ */
 static void migrate_player(struct old *old, const struct view *cell, __u64 now)
 {
 	struct shield *s = old->shield;
@@ -238,6 +266,7 @@ static void migrate_player(struct old *old, const struct view *cell, __u64 now)
 		migrate_qport(s, &key, &player);
 }
 
+/* Enter all players of the old table. The programs do not run on our tables yet. */
 static void migrate_players(struct old *old)
 {
 	struct view table = view_member(&old->live, "players");
@@ -253,7 +282,10 @@ static void migrate_players(struct old *old)
 	}
 }
 
-/* Ports that a NetQuake server has moved a game to. */
+/*
+ * Ports that a NetQuake server has moved a game to. A port that the configuration names,
+ * or that is learned already, stays as it is. Called after the configuration is applied.
+ */
 static void migrate_ports(struct old *old)
 {
 	struct shield *s = old->shield;
@@ -287,7 +319,7 @@ struct migration {
 	const struct btf *ours;
 };
 
-/* Tables that are in use, and not ours. */
+/* Tables that are in use, and not ours. Called by the two callbacks for directories. */
 static bool is_source(const struct migration *c, const char *dir)
 {
 	return strcmp(dir, c->shield->dir) != 0 && dir_attached(dir);
@@ -304,7 +336,10 @@ struct old_list {
 	__u32 count; /* entries that came over */
 };
 
-/* The structure @name in *@to, of our types, from what is at @at in the old ones. */
+/*
+ * The structure @name in *@to, of our types, from what is at @at in the old ones. False:
+ * one of the two has no such structure.
+ */
 static bool entry_copy(const struct old_list *l, const char *name, __u8 *at, __u32 size,
 		       void *to, __u32 room)
 {
@@ -320,6 +355,10 @@ static bool entry_copy(const struct old_list *l, const char *name, __u8 *at, __u
 	return from.size && into.size;
 }
 
+/*
+ * Take over one entry of an old list, if it is a runtime one. 0, or -errno; -EMEDIUMTYPE:
+ * it cannot be read. Called by entries_migrate().
+ */
 static int entry_migrate(struct old_list *l, __u8 *key, __u8 *value)
 {
 	struct list_entry entry = { 0 };
@@ -336,6 +375,10 @@ static int entry_migrate(struct old_list *l, __u8 *key, __u8 *value)
 	return err;
 }
 
+/*
+ * Take over the runtime entries of the list l->fd. 0 or -errno of the first that failed.
+ * shield_list_migrated() must be called in any case: it makes the entries count.
+ */
 static int entries_migrate(struct old_list *l)
 {
 	__u8 key[ENTRY_MAX], value[ENTRY_MAX], *previous = NULL;
@@ -351,7 +394,10 @@ static int entries_migrate(struct old_list *l)
 	return err;
 }
 
-/* @l->fd: the list of @dir that @row is called like. -EMEDIUMTYPE: cannot be read. */
+/*
+ * @l->fd: the list of @dir that @row is called like. -EMEDIUMTYPE: cannot be read. 0 or
+ * -errno. Called by migrate_lists_from().
+ */
 static int list_migrate(struct old_list *l, const char *dir, const struct map_row *row)
 {
 	struct bpf_map_info info = { 0 };
@@ -381,6 +427,11 @@ static int list_migrate(struct old_list *l, const char *dir, const struct map_ro
 	return err;
 }
 
+/*
+ * Take over the runtime entries of the allow and deny lists in @dir, if these tables are
+ * in use and not ours. A callback of pins_each_dir(); @context: struct migration. Always
+ * 0, after a message about what is lost, so that the next directory is read too.
+ */
 static int migrate_lists_from(const char *dir, void *context)
 {
 	static const enum list lists[] = { LIST_ALLOW, LIST_DENY };
@@ -410,6 +461,13 @@ static int migrate_lists_from(const char *dir, void *context)
 	return 0;
 }
 
+/*
+ * Take over the players and the learned game ports of the tables in @dir, if these are in
+ * use and not ours. A callback of pins_each_dir(), for migrate_games(), under the lock of
+ * the tables and before our programs are attached; @context: struct migration. 0 also if
+ * the tables cannot be read, with a warning; -ENOMEM ends the walk. The order matters:
+ * slots are matched first, since players and ports name their service by its slot.
+ */
 static int migrate_games_from(const char *dir, void *context)
 {
 	const struct migration *c = context;
@@ -443,7 +501,8 @@ static int migrate_games_from(const char *dir, void *context)
 
 /*
  * Return true if older tables may be taken over: ours are those of the default directory,
- * and not in use yet. Tables in use know more than older ones.
+ * and not in use yet. Tables in use know more than older ones. So a shield of --pin takes
+ * nothing over.
  */
 static bool is_upgrade(const struct shield *s)
 {

@@ -14,6 +14,9 @@
  * an address each, may be several servers of several users: it has no owner either. A
  * socket that is bound to loopback sends nothing by a protected interface, and counts for
  * nothing.
+ *
+ * shield_owners() uses static buffers: one thread may call it. Called by
+ * shield_maintain() and by shield_load(). The egress program reads owners[].user alone.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -27,11 +30,13 @@
 
 #define HOME_ABSENT_S 86400 /* of 2^30 ns: then another user is at home */
 
+/* Return true if @address is that of a socket that is bound to none. */
 static bool is_any(const __be32 address[4])
 {
 	return !(address[0] | address[1] | address[2] | address[3]);
 }
 
+/* Return true if @address is ::1 or in 127.0.0.0/8. It is as in ::ffff:0:0/96. */
 static bool is_loopback(const __be32 address[4])
 {
 	if (address[2] == htonl(0xffff) && !address[0] && !address[1])
@@ -92,6 +97,11 @@ struct look {
 	__u32 places[SERVICES_MAX]; /* see places_count() */
 };
 
+/*
+ * Note the user of @socket for each service at its port and address. The callback of
+ * udp_sockets_each(); @context: struct look. Learned ports are left out: any server may
+ * have named them.
+ */
 static void socket_note(const struct udp_socket *socket, void *context)
 {
 	struct look *k = context;
@@ -114,7 +124,10 @@ static void socket_note(const struct udp_socket *socket, void *context)
 				   socket->user);
 }
 
-/* Fills at most 2 * SERVICES_MAX of the endpoints in force. */
+/*
+ * Fills at most 2 * SERVICES_MAX of the endpoints in force. Returns how many. Not
+ * reentrant: `skipped` is static.
+ */
 static size_t endpoints_read(const struct shield *s, struct endpoint *ret,
 			     __u32 *ret_slots)
 {
@@ -140,6 +153,9 @@ static size_t endpoints_read(const struct shield *s, struct endpoint *ret,
 	return count;
 }
 
+/*
+ * Log that the owner of the service in @slot has changed to @now, or that it has none.
+ */
 static void say(const struct shield *s, __u32 slot, const struct owner *now,
 		const struct users *users)
 {
@@ -159,7 +175,10 @@ static void say(const struct shield *s, __u32 slot, const struct owner *now,
 			service.name);
 }
 
-/* Ports and pairs of port and address that each service has: one is one server's. */
+/*
+ * Ports and pairs of port and address that each service has: one is one server's. @slots:
+ * of the @count pairs.
+ */
 static void places_count(const struct shield *s, const __u32 *slots, size_t count,
 			 __u32 *places)
 {

@@ -2,6 +2,10 @@
 /*
  * shield_players.c - the table of players, and the qports that lead to them: reads them,
  * and removes players that have left.
+ *
+ * Players are entered by the egress program meanwhile, so cells may change while they are
+ * read: players_remove() compares again. The map qports and the counts in struct
+ * live.moved must change together.
  */
 #include <string.h>
 
@@ -12,7 +16,10 @@
 
 #define SWEEP_MAX 1024 /* qports in one go */
 
-/* The next cell of the table from *@at on that holds a player. NULL: no more. */
+/*
+ * The next cell of the table from *@at on that holds a player. NULL: no more. The callers
+ * step *@at on.
+ */
 static struct player_cell *next_cell(const struct shield *s, __u32 *at)
 {
 	struct player_table *t = &s->shared->players;
@@ -61,6 +68,10 @@ static bool qport_held(const struct shield *s, const struct qport_key *by, __be1
 	return at < PLAYERS_MAX && t->cells[at].player.qport == by->qport;
 }
 
+/*
+ * Delete @by from the map qports, and take it off its count; nothing if it is gone
+ * already. The cell must be computed as player_index() does.
+ */
 static void forget_qport(const struct shield *s, const struct qport_key *by)
 {
 	struct player_key key = { .slot = (__u16)(by->slot & ~QPORT_NARROW) };
@@ -74,7 +85,11 @@ static void forget_qport(const struct shield *s, const struct qport_key *by)
 		__atomic_fetch_sub(&s->shared->moved[cell], 1, __ATOMIC_RELAXED);
 }
 
-/* Remove the qports that lead to no player, or to one with another qport. */
+/*
+ * Remove the qports that lead to no player, or to one with another qport. At most
+ * SWEEP_MAX at a time: the next sweep goes on. Not deleted while the map is walked, which
+ * would begin anew.
+ */
 static void qports_sweep(const struct shield *s)
 {
 	struct qport_key gone[SWEEP_MAX], at;
@@ -128,6 +143,10 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 	       sizeof(__u64) << CLASS_BITS);
 }
 
+/*
+ * Remove the players that have left. Called by shield_players_sweep(), in the daemon
+ * every few seconds.
+ */
 static void players_sweep(const struct shield *s)
 {
 	__u64 now = shield_clock();

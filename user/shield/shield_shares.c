@@ -43,7 +43,11 @@ struct look {
 	__u64 now[RECENT_TABLES][CHALLENGE_USES];
 };
 
-/* Return true if @s challenges requests of @use: queries in Quake III alone. */
+/*
+ * Return true if @s challenges requests of @use: queries in Quake III alone. Called by
+ * shield_demand_look() and shield_challenge_shares(), which must agree. The programs ask
+ * validation_applies().
+ */
 static bool challenges(const struct service *s, enum challenge_use use)
 {
 	return s->active && !s->observe && s->validation != VALIDATION_OFF &&
@@ -80,7 +84,8 @@ static bool requests_count(const struct shield *s, __u32 slot, struct look *look
 /*
  * Return how many requests of @use the busiest processor got since the last look, and
  * remember those of @look. 0 if a counter of the slot began anew: a new service has the
- * slot, or the contents have moved to the sums (counters.h).
+ * slot, or the contents have moved to the sums (counters.h). Called once a look for each
+ * slot and use.
  */
 static __u64 requests_since(struct shield *s, __u32 slot, enum challenge_use use,
 			    const struct look *look)
@@ -129,7 +134,10 @@ void shield_demand_look(struct shield *s, __u64 past)
 	free(look.rows);
 }
 
-/* Return @rate cut to @share, if @rate is the @whole; both in 1 / SHARE_UNIT. */
+/*
+ * Return @rate cut to @share, if @rate is the @whole; both in 1 / SHARE_UNIT. The result
+ * is as limit_normal() leaves it if @rate is.
+ */
 static struct limit share_limit(const struct limit *rate, __u64 share, __u64 whole)
 {
 	struct limit ret = *rate;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * shield_trial.c - see trial.h.
+ *
+ * A trial has private tables, and one thread uses it. Its clock stands still (tick_ns 0).
+ * Each entry that a program looks up by address must be in copy_cells(), or the trial
+ * decides otherwise than the shield (tests/kern/kern_explain_trial.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,6 +67,7 @@ static void cell_copy(int from, int to, __u32 index)
 		bpf_map_update_elem(to, &index, &value, BPF_ANY);
 }
 
+/* Copy line @index of the amplification accounts. */
 static void line_copy(int from, int to, __u32 index)
 {
 	struct amplification_line line;
@@ -71,6 +76,7 @@ static void line_copy(int from, int to, __u32 index)
 		bpf_map_update_elem(to, &index, &line, BPF_ANY);
 }
 
+/* Copy the entry of @list that covers the host, if there is one. */
 static void list_copy(const struct trial *t, enum list list, int to)
 {
 	struct list_entry entry;
@@ -80,7 +86,10 @@ static void list_copy(const struct trial *t, enum list list, int to)
 		bpf_map_update_elem(to, &network, &entry, BPF_ANY);
 }
 
-/* Copy a hash by address: the host's entries, or all (@every). */
+/*
+ * Copy a hash by address: the host's entries, or all (@every). @to must be empty of what
+ * @from no longer has: keys_delete().
+ */
 static void hash_copy(const struct trial *t, int from, int to, bool every)
 {
 	__u8 key[32], value[8] = { 0 };
@@ -115,7 +124,7 @@ static void copy_once(const struct trial *t)
 
 /*
  * Copy what the tables have for the host, and of the service in @slot: lists, ports,
- * accounts and limits.
+ * accounts and limits. Called by trial_reset(), after struct live is copied.
  */
 static void copy_cells(const struct trial *t, __u32 slot)
 {
@@ -163,11 +172,17 @@ void trial_reset(struct trial *t, const struct about_host *host, __u32 slot)
 
 /* --- opening ----------------------------------------------------------------- */
 
+/* Return the bytes of a page, by which the ring's parts are mapped. */
 static size_t page(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/*
+ * Map the ring of samples @map. 0, or -errno after a message; ring_close() is then called
+ * by trial_close(). The mapping is the kernel's: one page to write, one to read, the
+ * records twice.
+ */
 static int ring_open(struct ring *r, int map)
 {
 	size_t records = page() + 2 * (size_t)SAMPLES_BYTES;
@@ -184,6 +199,7 @@ static int ring_open(struct ring *r, int map)
 	return -errno;
 }
 
+/* Unmap what is mapped. */
 static void ring_close(struct ring *r)
 {
 	if (r->consumer)
@@ -192,6 +208,7 @@ static void ring_close(struct ring *r)
 		munmap((void *)r->producer, page() + 2 * (size_t)SAMPLES_BYTES);
 }
 
+/* Keep the first sample of the direction that the trial runs. */
 static void take_seen(struct trial *t, const struct sample *sample)
 {
 	/* A response that the shield makes is counted too, in the other direction. */
@@ -201,7 +218,7 @@ static void take_seen(struct trial *t, const struct sample *sample)
 	t->has_seen = true;
 }
 
-/* A trial with empty tables. */
+/* A trial with empty tables. The caller applies a configuration or copies tables. */
 static int load(const struct shield *of, __u32 capacity, struct trial **ret)
 {
 	struct trial *t = calloc(1, sizeof(*t));
@@ -222,7 +239,10 @@ static int load(const struct shield *of, __u32 capacity, struct trial **ret)
 	return err;
 }
 
-/* The program has run on this processor: what it has shown is whole. */
+/*
+ * The program has run on this processor: what it has shown is whole. Called by
+ * trial_run(), right after the program.
+ */
 static void ring_read(struct trial *t)
 {
 	struct ring *r = &t->ring;
@@ -263,6 +283,7 @@ void trial_close(struct trial *t)
 	free(t);
 }
 
+/* Put the tag of the program @fd into @ret. False: it cannot be read. */
 static bool program_tag(int fd, __u8 ret[BPF_TAG_SIZE])
 {
 	struct bpf_prog_info info = { 0 };
@@ -292,7 +313,9 @@ bool trial_is_same(const struct trial *t)
 /* After so many seconds without a datagram each window is open as wide as it gets. */
 #define SECONDS_MOST 64
 
-/* No attacker sees these tables, and what is told of a capture has to be the same twice.
+/*
+ * No attacker sees these tables, and what is told of a capture has to be the same twice.
+ * Called by trial_begin(), before anything is in the tables.
  */
 static void keys_fix(struct live *l)
 {

@@ -21,6 +21,11 @@ struct view view_of(const struct btf *btf, __s32 type, __u8 *at, __u32 room)
 /* Structures without a name that are looked into: hostile BTF has them in each other. */
 #define NAMELESS_MAX 64
 
+/*
+ * Return the member @name of @v, also within members without a name; size 0: there is
+ * none. *@left: structures that may still be looked into; it bounds hostile BTF.
+ * Bit-fields are left out.
+ */
 static struct view member_within(const struct view *v, const char *name, int *left)
 {
 	const struct btf_type *t =

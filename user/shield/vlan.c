@@ -14,6 +14,7 @@
 #define ABOVE	"upper_" /* and the name of what lies above */
 #define DEEPEST 4 /* devices above each other */
 
+/* Return true if @interface is a VLAN. A file that cannot be read says no. */
 static bool is_vlan(const char *interface)
 {
 	char path[PATH_MAX], line[128];
@@ -29,6 +30,10 @@ static bool is_vlan(const char *interface)
 	return ret;
 }
 
+/*
+ * Find a VLAN above @interface, at most DEEPEST devices up, and put its name into @ret.
+ * Called by vlan_above() and itself. False: there is none.
+ */
 static bool look(const char *interface, int depth, char ret[IF_NAMESIZE])
 {
 	const struct dirent *entry;
