@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * attach_monitor.c - see attach_monitor.h.
+ *
+ * Called by the daemon's main loop and at its start, in its one thread. The state of an
+ * interface is that which was last logged, so each change of it goes with its message.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +18,10 @@
 
 /* --- may we? --------------------------------------------------------------------- */
 
-/* 0, -ENODEV without a message, or -errno after one. */
+/*
+ * 0, -ENODEV without a message, or -errno after one. Called before each attachment:
+ * another quakeshield may have come meanwhile.
+ */
 static int interface_check(const struct attach_monitor *m, const char *interface)
 {
 	enum holder holder;
@@ -51,11 +57,16 @@ int attach_monitor_precheck(const struct attach_monitor *m, const struct config 
 
 /* --- attaching ------------------------------------------------------------------- */
 
+/* Return how messages call @mode. */
 static const char *mode_text(enum attach_mode mode)
 {
 	return mode == MODE_SKB ? "generic (skb)" : "native";
 }
 
+/*
+ * Log once that the interface of @p is not there, and note it as absent. Its index is
+ * forgotten, so that an interface of the same name counts as new.
+ */
 static void warn_absent(struct watched_if *p)
 {
 	if (p->state != WATCHED_ABSENT)
@@ -65,7 +76,10 @@ static void warn_absent(struct watched_if *p)
 	p->ifindex = 0;
 }
 
-/* 0, or -errno after a message, the one that an absent interface is worth included. */
+/*
+ * 0, or -errno after a message, the one that an absent interface is worth included.
+ * Called at the start, at a reload and by watched_repair().
+ */
 static int watched_attach(struct attach_monitor *m, struct watched_if *p)
 {
 	enum attach_mode mode = m->mode;
@@ -117,6 +131,7 @@ void attach_monitor_undo(struct attach_monitor *m)
 	m->count = 0;
 }
 
+/* Return the watched interface of this name, or NULL. */
 static struct watched_if *watched_find(struct attach_monitor *m, const char *interface)
 {
 	for (size_t i = 0; i < m->count; i++)
@@ -125,6 +140,7 @@ static struct watched_if *watched_find(struct attach_monitor *m, const char *int
 	return NULL;
 }
 
+/* Return true if @config names @interface. */
 static bool config_names(const struct config *config, const char *interface)
 {
 	for (size_t i = 0; i < config->interface_count; i++)
@@ -165,6 +181,7 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 
 /* --- looking after ----------------------------------------------------------------- */
 
+/* Return the link of @interface among @count @links, or NULL. */
 static const struct shield_link *link_find(const struct shield_link *links, size_t count,
 					   const char *interface)
 {
@@ -174,7 +191,10 @@ static const struct shield_link *link_find(const struct shield_link *links, size
 	return NULL;
 }
 
-/* Log which program was removed, before it is attached again. */
+/*
+ * Log which program was removed, before it is attached again. @l: NULL if no link of ours
+ * is pinned.
+ */
 static void warn_removed(const struct watched_if *p, const struct shield_link *l)
 {
 	if (!l || !l->ingress)
@@ -190,6 +210,7 @@ static void warn_removed(const struct watched_if *p, const struct shield_link *l
 			p->interface);
 }
 
+/* Return the steady time in seconds. */
 static time_t seconds(void)
 {
 	struct timespec now;
@@ -200,7 +221,8 @@ static time_t seconds(void)
 
 /*
  * A try that failed is repeated ever more rarely, so that its message does not fill a
- * log; at once if it is about something else now.
+ * log; at once if it is about something else now. Called by watched_repair() for an
+ * interface that is there.
  */
 static bool retry_is_pending(struct watched_if *p)
 {
@@ -216,6 +238,10 @@ static bool retry_is_pending(struct watched_if *p)
 	return false;
 }
 
+/*
+ * Set when watched_repair() may try @p again: after RETRY_MIN_S, then twice as long each
+ * time, at most RETRY_MAX_S.
+ */
 static void retry_later(struct watched_if *p)
 {
 	p->retry_s = p->retry_s ? p->retry_s * 2 : RETRY_MIN_S;
@@ -224,6 +250,10 @@ static void retry_later(struct watched_if *p)
 	p->retry_at = seconds() + p->retry_s;
 }
 
+/*
+ * Return true if the interface of @p is protected; if it is not, attach again, unless a
+ * retry is pending. @l: its link, or NULL. Called by attach_monitor_repair().
+ */
 static bool watched_repair(struct attach_monitor *m, struct watched_if *p,
 			   const struct shield_link *l)
 {

@@ -12,11 +12,15 @@
 
 #include "daemon/captures.h"
 
+/* Order by name, which is by time: names begin with the time of the attack. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/*
+ * Return nonzero for names of captures: nothing else in the directory is ever removed.
+ */
 static int is_capture(const struct dirent *entry)
 {
 	const char *dot = strrchr(entry->d_name, '.');

@@ -14,6 +14,10 @@
 
 #define LINE 512
 
+/*
+ * Return the UDP datagrams for closed ports of IPv4 since boot, in this network
+ * namespace; 0: cannot be read.
+ */
 static uint64_t read_v4(void)
 {
 	FILE *file = fopen("/proc/net/snmp", "re");
@@ -29,6 +33,7 @@ static uint64_t read_v4(void)
 	return ports;
 }
 
+/* The same of IPv6. */
 static uint64_t read_v6(void)
 {
 	FILE *file = fopen("/proc/net/snmp6", "re");

@@ -147,6 +147,11 @@ static const int commands[] = {
  */
 static const int families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
 
+/*
+ * Add the tables above to @filter. 0 or -errno of libseccomp. Called by priv_confine(),
+ * before the filter is loaded. A new system call that the daemon makes after its start
+ * needs a row above, or fails with EPERM; calls of an unknown name are left out.
+ */
 static int allow(scmp_filter_ctx filter)
 {
 	int err = 0;

@@ -31,7 +31,7 @@ void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
 	snprintf(ret + n, (size_t)(PATH_MAX - n), ".conf");
 }
 
-/* Is this what the file at @path has? */
+/* Is this what the file at @path has? False if it cannot be read. */
 static bool file_is(const char *path, const char *text, size_t n)
 {
 	char part[4096];
@@ -50,6 +50,10 @@ static bool file_is(const char *path, const char *text, size_t n)
 	return same && !n;
 }
 
+/*
+ * Write @text, @n bytes, to the file @path, which only root may read. 0 or -errno; then
+ * the file may be there in part. Called by put() for a name that no reader knows.
+ */
 static int file_write(const char *path, const char *text, size_t n)
 {
 	int err = 0,
@@ -70,7 +74,11 @@ static int file_write(const char *path, const char *text, size_t n)
 	return err;
 }
 
-/* Into a new file first, so that no reader sees half of it. */
+/*
+ * Into a new file first, so that no reader sees half of it. Called by in_force_write().
+ * 0, or -errno after a warning. The file of the same text stays, and so does the one
+ * before it.
+ */
 static int put(const char *pin_dir, const char *text, size_t n)
 {
 	char now[PATH_MAX], before[PATH_MAX], fresh[PATH_MAX + 8];

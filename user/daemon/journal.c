@@ -26,6 +26,11 @@ static const struct {
 	[INCIDENT_ENDED] = { JOURNAL_ID_ENDED, LOG_NOTICE },
 };
 
+/*
+ * Send the event with its fields to the journal. 0 or -errno. Called by
+ * journal_incident() if the journal's socket is there. Names of fields are documented:
+ * keep them.
+ */
 static int send_fields(const struct incident *i, enum incident_event event,
 		       const char *text, const char *capture)
 {

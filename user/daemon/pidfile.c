@@ -20,7 +20,8 @@
 
 /*
  * One daemon for one directory of one BPF file system: containers and test beds bring a
- * file system of their own, but may share /run.
+ * file system of their own, but may share /run. @pin_dir: NULL for the default. A daemon
+ * and the commands must get the same.
  */
 static void pid_path(const char *pin_dir, char *ret, size_t size)
 {
@@ -35,7 +36,10 @@ static void pid_path(const char *pin_dir, char *ret, size_t size)
 	snprintf(ret + n, size - (size_t)n, ".pid");
 }
 
-/* Open it and take the lock, of the file that has this name still; -errno, -EBUSY. */
+/*
+ * Open it and take the lock, of the file that has this name still; -errno, -EBUSY. The
+ * descriptor is the lock: the caller keeps it open.
+ */
 static int lock_named(const char *path)
 {
 	for (;;) {
@@ -60,7 +64,8 @@ static int lock_named(const char *path)
 
 /*
  * Remove the files of daemons that were killed, on a BPF file system that may be gone
- * since.
+ * since. Called by pidfile_claim() before it opens its own file. Only files without a
+ * lock are removed.
  */
 static void sweep(void)
 {
@@ -125,6 +130,10 @@ void pidfile_release(const char *pin_dir)
 	unlink(path);
 }
 
+/*
+ * Read @text, as pidfile_claim() writes it, into @ret; @text is changed. Unknown lines
+ * are left out, so that a newer daemon may write more.
+ */
 static void facts_parse(char *text, struct daemon_facts *ret)
 {
 	char *rest = NULL;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * serve.c - the pages that the daemon serves, by path. See serve.h.
+ *
+ * All of it runs in the daemon's main loop. A renderer writes one page to @out; @context
+ * is struct serve. It returns the HTTP status, or -errno.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +32,10 @@ struct serve {
 #define STATUS_OK	   200
 #define STATUS_UNAVAILABLE 503
 
+/*
+ * Write the metrics in @format. Called by the next two. Without players or incidents,
+ * until serve_players() and serve_attacks() are called.
+ */
 static int render_format(FILE *out, struct serve *s, enum ometric_format format)
 {
 	const struct stats *stats = stats_cache_stats(s->watch);
@@ -124,6 +131,11 @@ static const struct http_page pages[] = {
 	{ "/attacks.json", "application/json", true, render_attacks, NULL, NULL },
 };
 
+/*
+ * Begin to serve at the address of the configuration, or nothing if it is off. On failure
+ * s->http stays NULL after a warning. Called at the start and by serve_reload(), after
+ * http_stop().
+ */
 static void listen_start(struct serve *s)
 {
 	char text[LISTEN_TEXT];
@@ -139,6 +151,10 @@ static void listen_start(struct serve *s)
 	log_info("metrics, health and a page on http://%s/", text);
 }
 
+/*
+ * Work of each second: connections that wait too long, and the history. The callback of
+ * loop_every().
+ */
 static void on_tick(void *context)
 {
 	struct serve *s = context;

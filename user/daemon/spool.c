@@ -2,6 +2,9 @@
 /*
  * spool.c - see spool.h. The order is that of the files' times, and of those of one
  * moment that of their names, which begin with the time of the attack.
+ *
+ * The daemon puts, and quakeshield-attack.service takes, in another process. There is no
+ * lock: files appear by rename(2) and go by unlink(2).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,6 +21,7 @@
 #define ENDING	 ".json"
 #define NAME_PUT 128 /* of a name, its ending not counted */
 
+/* Return true for names that the spool has: no hidden ones, which are not whole yet. */
 static bool is_ours(const char *name)
 {
 	size_t n = strlen(name);
@@ -26,7 +30,10 @@ static bool is_ours(const char *name)
 	       !strcmp(name + n - (sizeof(ENDING) - 1), ENDING);
 }
 
-/* Its descriptor, or -errno. */
+/*
+ * Its descriptor, or -errno. No link is followed: the directory belongs to root, those
+ * above it may not.
+ */
 static int dir_open(const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -34,7 +41,7 @@ static int dir_open(const char *dir)
 	return fd < 0 ? -errno : fd;
 }
 
-/* It and the one that it is in. */
+/* It and the one that it is in. 0 or -errno. */
 static int dir_make(const char *dir)
 {
 	char above[SPOOL_NAME];
@@ -63,6 +70,10 @@ struct look {
 	struct timespec time; /* of the oldest */
 };
 
+/*
+ * Return true if a file @name of @time goes before the oldest that is known. Called by
+ * look_one() if there is one.
+ */
 static bool is_older(const struct look *l, const struct timespec *time, const char *name)
 {
 	if (time->tv_sec != l->time.tv_sec)
@@ -72,6 +83,10 @@ static bool is_older(const struct look *l, const struct timespec *time, const ch
 	return strcmp(name, l->oldest) < 0;
 }
 
+/*
+ * Count @name in the directory @dir if it is a file that is meant, and keep it if it is
+ * the oldest.
+ */
 static void look_one(struct look *l, int dir, const char *name)
 {
 	struct stat st;
@@ -85,6 +100,7 @@ static void look_one(struct look *l, int dir, const char *name)
 	l->time = st.st_mtim;
 }
 
+/* Look at all files in the directory @dir, which stays open. @l: count 0. */
 static void look(struct look *l, int dir)
 {
 	int again = fcntl(dir, F_DUPFD_CLOEXEC, 0);
@@ -103,6 +119,7 @@ static void look(struct look *l, int dir)
 
 /* --- putting ------------------------------------------------------------------------ */
 
+/* Write @n bytes of @text to @fd. 0 or -errno. */
 static int write_whole(int fd, const char *text, size_t n)
 {
 	while (n) {
@@ -116,7 +133,10 @@ static int write_whole(int fd, const char *text, size_t n)
 	return 0;
 }
 
-/* Under a hidden name first, so that the reader finds whole files only. */
+/*
+ * Under a hidden name first, so that the reader finds whole files only. 0 or -errno.
+ * Called by spool_put(), which has compared SPOOL_MAX.
+ */
 static int put(int dir, const char *name, const char *text, size_t n)
 {
 	char hidden[SPOOL_NAME], whole[SPOOL_NAME];
@@ -163,7 +183,10 @@ int spool_put(const char *dir, const char *name, const json_t *object)
 
 /* --- taking ------------------------------------------------------------------------- */
 
-/* Open and removed; -errno: not opened, but removed. */
+/*
+ * Open and removed; -errno: not opened, but removed. Called by spool_take(). Removed in
+ * any case, so that a file that cannot be opened does not stay the oldest.
+ */
 static int take(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * witness.c - see witness.h.
+ *
+ * Called by the daemon's main loop in its one thread: is_lively() has static buffers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,6 +83,10 @@ void witness_close(struct witness *w)
 	free(w);
 }
 
+/*
+ * Return true if @index is that of an interface of the configuration. By name, so that an
+ * interface that comes again counts.
+ */
 static bool is_ours(const struct witness *w, int index)
 {
 	for (size_t i = 0; i < w->config->interface_count; i++)
@@ -89,7 +95,10 @@ static bool is_ours(const struct witness *w, int index)
 	return false;
 }
 
-/* Is @index ours, or does what arrives at it come in by one of ours? */
+/*
+ * Is @index ours, or does what arrives at it come in by one of ours? @w->rows: of the
+ * last listen_anew().
+ */
 static bool is_judged(const struct witness *w, int index)
 {
 	if (is_ours(w, index))
@@ -111,7 +120,10 @@ static bool is_below(const struct witness *w, int index)
 	return false;
 }
 
-/* Look from now on at all interfaces that are neither ours nor the loopback. */
+/*
+ * Look from now on at all interfaces that are neither ours nor the loopback. Called at
+ * the end of witness_look(): interfaces may have changed.
+ */
 static void listen_anew(struct witness *w)
 {
 	__u16 ports[ARRIVALS_PORTS];
@@ -129,6 +141,10 @@ static void listen_anew(struct witness *w)
 	arrivals_listen(w->fd, ports, port_count, skipped, skipped_count);
 }
 
+/*
+ * Return true if @a is for a service of @c: its port, and its address or any of this
+ * host.
+ */
 static bool is_for(const struct config_service *c, const struct arrival *a)
 {
 	bool port = false;
@@ -142,6 +158,7 @@ static bool is_for(const struct config_service *c, const struct arrival *a)
 	return port && !c->address_count && address_is_here(a->to);
 }
 
+/* Return the slot of the service @name in force; -1: there is none. */
 static int slot_named(const struct witness *w, const char *name)
 {
 	struct service service;
@@ -153,6 +170,10 @@ static int slot_named(const struct witness *w, const char *name)
 	return -1;
 }
 
+/*
+ * Note for the service of @a by which interface it came, if none of ours sees it. Another
+ * interface than one below ours goes first, since it is the surer sign.
+ */
 static void arrival_note(struct witness *w, const struct arrival *a)
 {
 	for (size_t i = 0; i < w->config->service_count; i++) {
@@ -174,7 +195,10 @@ static void arrival_note(struct witness *w, const struct arrival *a)
 	}
 }
 
-/* Is what ours see all sent by this machine itself? Then it is no service's traffic. */
+/*
+ * Is what ours see all sent by this machine itself? Then it is no service's traffic. Then
+ * lively services do not count as judged: witness_look().
+ */
 static bool is_local(const struct witness *w)
 {
 	for (size_t i = 0; i < w->row_count; i++)
@@ -183,7 +207,10 @@ static bool is_local(const struct witness *w)
 	return true;
 }
 
-/* Has a datagram for it been judged lately? @turn: of the counters. */
+/*
+ * Has a datagram for it been judged lately? @turn: of the counters. Call it once a look
+ * for each slot: it notes what was counted.
+ */
 static bool is_lively(struct witness *w, __u32 slot, __u32 turn)
 {
 	struct seen *seen = &w->seen[slot];
@@ -202,6 +229,10 @@ static bool is_lively(struct witness *w, __u32 slot, __u32 turn)
 	return seen->judged_s && now - seen->judged_s <= LATELY_S;
 }
 
+/*
+ * Log if the service in @slot is judged otherwise than was last logged: once for each
+ * change.
+ */
 static void say(struct witness *w, __u32 slot, const char *name)
 {
 	struct seen *seen = &w->seen[slot];
@@ -222,7 +253,10 @@ static void say(struct witness *w, __u32 slot, const char *name)
 	seen->reported = now;
 }
 
-/* Services for which nothing has come, and that nothing may come for. */
+/*
+ * Services for which nothing has come, and that nothing may come for. Called once after a
+ * start or reload.
+ */
 static void say_doubts(const struct witness *w)
 {
 	struct self_test *tests = calloc(SERVICES_MAX, sizeof(*tests));
@@ -241,7 +275,8 @@ static void say_doubts(const struct witness *w)
 /*
  * Return true if datagrams of a service keep coming in elsewhere. One stray datagram on
  * another interface, which any neighbour can send, does not make a quiet service
- * unprotected: nothing is noted before the third look.
+ * unprotected: nothing is noted before the third look. Call it once a look, if such
+ * datagrams came: it counts.
  */
 static bool is_sure(const struct witness *w, struct seen *seen)
 {
