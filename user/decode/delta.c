@@ -135,6 +135,10 @@ struct delta_index {
 	uint64_t lanes[DELTA_ROWS_MAX];
 };
 
+/*
+ * Make @x the index of @rows, by flag and by lane. Called once for each table, by
+ * index_of().
+ */
 static void index_make(struct delta_index *x, const struct delta_row *rows, size_t count)
 {
 	*x = (struct delta_index){ .rows = rows, .count = count };
@@ -151,6 +155,11 @@ static void index_make(struct delta_index *x, const struct delta_row *rows, size
 	}
 }
 
+/*
+ * Return the index of the table @rows, made at its first use. If all places are taken,
+ * the last one that was looked at is replaced: the result holds until the next call. The
+ * places are static: one thread may call it.
+ */
 static const struct delta_index *index_of(const struct delta_row *rows, size_t count)
 {
 	static struct delta_index known[INDEX_PLACES];

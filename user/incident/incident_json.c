@@ -405,6 +405,14 @@ static unsigned int also_parse(const json_t *list)
 	return sorts;
 }
 
+/*
+ * Read the id, the service, the protocol and the types of an attack from @object, an
+ * event that incident_json() has written, into @i. False: @object is damaged, and @i may
+ * be filled in part; incident_parse(), the only caller, then frees it. The file may be of
+ * another version or edited: each text must be compared with the size of its member
+ * before it is copied, and the id may have no `/`, since files of captures and events are
+ * named by it. A missing service is the machine's; a missing protocol leaves what @i has.
+ */
 static bool names_parse(const json_t *object, struct incident *i)
 {
 	const char *id = json_string_value(json_object_get(object, "id"));

@@ -18,7 +18,10 @@ struct decoded;
 
 extern const struct json_key players_file_keys[];
 
-/* Write the figures as one JSON object. @services: by slot. 0 or -errno. */
+/*
+ * Write the figures as one JSON object. @services: by slot. 0 or -errno. Uses a static
+ * buffer, and so does players_file_write(): one thread may call them, one at a time.
+ */
 int players_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
 		       struct lagometer *lagometer, const struct service *services);
 /* The same to the file, which is replaced as a whole. */

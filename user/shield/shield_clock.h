@@ -21,7 +21,8 @@ bool shield_clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies);
 
 /*
  * Have shield_clock() return *@at_ns from now on, for tables without a running clock
- * (struct live.tick_ns is 0); NULL: the kernel's clock again.
+ * (struct live.tick_ns is 0); NULL: the kernel's clock again. It holds for
+ * the whole process and has no lock: one thread may call it and shield_clock().
  */
 void shield_clock_stand(const __u64 *at_ns);
 

@@ -30,7 +30,10 @@ struct self_test {
 	enum known here; /* are its addresses on this host? Yes, if it has none. */
 };
 
-/* Test all services, by slot. Returns how many. */
+/*
+ * Test all services, by slot. Returns how many. Uses static buffers: one thread may call
+ * it.
+ */
 size_t self_test_run(const struct shield *shield, struct self_test ret[SERVICES_MAX]);
 
 /* Return true if nothing is known that leaves the service without protection. */

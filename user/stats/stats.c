@@ -47,7 +47,8 @@ static void copy_changes(void *to, const void *from, size_t size)
 
 /*
  * The counters of the service in *@ret, as they are in @turn, for @reading. Its memory
- * stays untouched where it has them already.
+ * stays untouched where it has them already. 0 or -errno. Not reentrant: the buffers are
+ * static.
  */
 static int counters_read(const struct shield *shield, struct stats_service *ret,
 			 __u32 turn, __u32 reading)

@@ -107,7 +107,10 @@ void top_players_end(struct top *top);
 /* Free @top, which must come from calloc(3), and all that it holds. */
 void top_free(struct top *top);
 
-/* Put now's services in order, after a change of them, of attacks or of the order. */
+/*
+ * Put now's services in order, after a change of them, of attacks or of the order. Uses a
+ * static buffer: one thread may call it.
+ */
 void top_services_sort(struct top *top);
 
 /* Return the state of @service, one of now's. Before there is a rate none is quiet. */

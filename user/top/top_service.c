@@ -109,7 +109,10 @@ static void draw_row_heads(int y)
 			"bit/s", "packets", "bytes");
 }
 
-/* The rows of one service down to line @to; how many had room. */
+/*
+ * The rows of one service down to line @to; how many had room. Not reentrant: the rows
+ * are static.
+ */
 static size_t draw_rows(const struct top *top, const struct stats_service *s, int y,
 			int to)
 {

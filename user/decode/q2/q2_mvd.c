@@ -34,6 +34,10 @@ const struct q2_dialect q2_mvd_dialect = {
 	.protocol = Q2_PROTOCOL_MVD,
 };
 
+/*
+ * Return x of the head of this file: the upper 3 bits of the opcode that is being parsed.
+ * Called by the parsers of opcodes, each of which gives x its own meaning.
+ */
 static unsigned int extra(const struct ops *o)
 {
 	return o->code >> 5;

@@ -97,6 +97,11 @@ static struct vector vector_find(const struct q3_table *t, size_t field)
 	return v;
 }
 
+/*
+ * Return the vectors of @t, by field, found at the first use of @t. If all places are
+ * taken, the last one that was looked at is replaced: the result holds until the next
+ * call. The places are static: one thread may call it.
+ */
 static const struct vector *vectors_of(const struct q3_table *t)
 {
 	static struct vectors known[VECTORS_PLACES];
