@@ -46,11 +46,8 @@ struct incident_monitor {
 	json_t *past; /* the last INCIDENTS_LISTED */
 	json_t *unsaved; /* the last INCIDENTS_LISTED that the disk did not take */
 	int64_t saved_ms; /* when that was tried last, by the steady clock */
-	int64_t commands_ms; /* steady: the command's bucket of COMMAND_STARTS_HOUR an
-			      * hour, as GCRA
-			      */
-	int not_notified; /* attacks that the command was not told of since it was of one
-			   */
+	int64_t commands_ms; /* steady: state of COMMAND_STARTS_HOUR, as in limit.h */
+	int not_notified; /* attacks since the command was last told of one */
 	bool failed; /* to write, and said so */
 	bool stale; /* so is the spool, and we said so */
 	bool shown; /* attacks.json for `top` says that there is an attack */
@@ -58,6 +55,7 @@ struct incident_monitor {
 
 /* --- captures ------------------------------------------------------------------- */
 
+/* Begin to capture the attack on @slot; m->capture[slot] is "" where that fails. */
 static void capture_begin(struct incident_monitor *m, __u32 slot,
 			  const struct service *service)
 {
@@ -135,10 +133,8 @@ static void save(struct incident_monitor *m, json_t *object)
 		list_add(m->unsaved, object);
 }
 
-/*
- * May the command be told of one more start? At most COMMAND_STARTS_HOUR an hour are, as
- * many at once; of those that were told the ends are, too.
- */
+/* May the command be told of one more start? At most COMMAND_STARTS_HOUR an hour are,
+ * as many at once; of those that were told the ends are, too. */
 static bool command_limit_take(struct incident_monitor *m, int64_t steady_ms)
 {
 	const int64_t hour_ms = 3600000, each_ms = hour_ms / COMMAND_STARTS_HOUR;
@@ -151,6 +147,7 @@ static bool command_limit_take(struct incident_monitor *m, int64_t steady_ms)
 	return true;
 }
 
+/* Put @event into the spool for the command, within its limit. May change @object. */
 static void command_notify(struct incident_monitor *m, struct incident *i,
 			   enum incident_event event, json_t *object)
 {
@@ -213,6 +210,7 @@ static void report(struct incident_monitor *m, struct incident *i,
 
 /* --- looking -------------------------------------------------------------------- */
 
+/* Report the end of the attack on @slot with its capture, then forget both. */
 static void finish(struct incident_monitor *m, __u32 slot)
 {
 	report(m, m->watches[slot].now, INCIDENT_ENDED, m->capture[slot]);
@@ -220,6 +218,7 @@ static void finish(struct incident_monitor *m, __u32 slot)
 	incident_forget(&m->watches[slot]);
 }
 
+/* Look at one service or the machine. Called once for each in a look. */
 static void look(struct incident_monitor *m, const struct incident_subject *subject,
 		 const struct incident_counts *counts, struct incident_time now,
 		 const struct service *service)
@@ -247,6 +246,7 @@ static void slot_end(struct incident_monitor *m, __u32 slot)
 	*w = (struct incident_watch){ 0 };
 }
 
+/* End the attacks on slots that have another service now. Called before look(). */
 static void slots_check(struct incident_monitor *m, const struct stats *now)
 {
 	const char *names[SERVICES_MAX] = { 0 };
@@ -268,11 +268,9 @@ struct unanswered {
 	uint64_t now, before; /* in this look and in the one before */
 };
 
-/*
- * What came for a server that sends nothing may have found its port shut, and says
+/* What came for a server that sends nothing may have found its port shut, and says
  * nothing of scans. One that is silent now may have gone in the middle of the look
- * before, so what came for it then is not counted either.
- */
+ * before, so what came for it then is not counted either. */
 static void unanswered_add(struct incident_monitor *m, const struct incident_counts *c,
 			   const struct stats_service *now,
 			   const struct stats_service *before, struct unanswered *ret)
@@ -322,6 +320,7 @@ static void sources_read(struct incident_monitor *m, __u32 slot,
 	m->refused[slot] = refused;
 }
 
+/* Look at all services. Returns the datagrams that machine_look() leaves out. */
 static struct unanswered services_look(struct incident_monitor *m,
 				       const struct stats *now)
 {
@@ -371,10 +370,8 @@ static void machine_look(struct incident_monitor *m, struct unanswered unanswere
 	look(m, &subject, &counts, now, NULL);
 }
 
-/*
- * For `top` and `attacks`, while there is an attack, or one that the disk did not take,
- * and once when there is none any more.
- */
+/* For `top` and `attacks`, while there is an attack, or one that the disk did not
+ * take, and once when there is none any more. */
 static void now_write(struct incident_monitor *m, struct incident_time now)
 {
 	int err;
@@ -401,6 +398,7 @@ static void spool_check(struct incident_monitor *m)
 	m->stale = stale;
 }
 
+/* The callback of loop_every(), in the main loop. Each step uses the one before. */
 static void on_second(void *context)
 {
 	struct incident_monitor *m = context;
@@ -417,6 +415,7 @@ static void on_second(void *context)
 		m->looked = true;
 }
 
+/* Note the target of a refused datagram. The callback of samples_watch(). */
 static void on_refused(void *context, __u32 slot, const struct record *r)
 {
 	struct incident_monitor *m = context;
@@ -437,10 +436,8 @@ static bool slot_of(const struct stats *now, const struct incident *i, __u32 *re
 	return !i->service[0] == (*ret == INCIDENT_MACHINE);
 }
 
-/*
- * Report an attack as ended that no later look can see end, wherever its start was
- * reported.
- */
+/* Report an attack as ended that no later look can see end, wherever its start was
+ * reported. */
 static void close_past(struct incident_monitor *m, struct incident *i,
 		       const char *capture)
 {
@@ -449,11 +446,9 @@ static void close_past(struct incident_monitor *m, struct incident *i,
 	free(i);
 }
 
-/*
- * Continue the attacks that lasted when the last daemon ended. An attack has ended if
+/* Continue the attacks that lasted when the last daemon ended. An attack has ended if
  * another of the same service began after it, if it is long ago, or if its service is
- * gone.
- */
+ * gone. */
 static void adopt(struct incident_monitor *m, const struct stats *now)
 {
 	for (size_t at = json_array_size(m->past); at-- > 0;) {
@@ -477,6 +472,7 @@ static void adopt(struct incident_monitor *m, const struct stats *now)
 	}
 }
 
+/* Take the command of @config, or none, with a warning, if it cannot be run. */
 static void command_take(struct incident_monitor *m, const struct config *config)
 {
 	strcpy(m->on_attack, config->on_attack);
@@ -498,8 +494,7 @@ static void command_take(struct incident_monitor *m, const struct config *config
 	m->on_attack[0] = 0;
 }
 
-/* Where there can be no such file nothing is kept, which is said here and then no more.
- */
+/* Where no file can be made nothing is kept, which is logged here and then no more. */
 static void paths_make(struct incident_monitor *m, const char *pin)
 {
 	int err = incident_path(pin, "attacks.jsonl", m->store);

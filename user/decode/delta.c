@@ -135,10 +135,7 @@ struct delta_index {
 	uint64_t lanes[DELTA_ROWS_MAX];
 };
 
-/*
- * Make @x the index of @rows, by flag and by lane. Called once for each table, by
- * index_of().
- */
+/* Make @x the index of @rows, by flag and by lane. Called by index_of(). */
 static void index_make(struct delta_index *x, const struct delta_row *rows, size_t count)
 {
 	*x = (struct delta_index){ .rows = rows, .count = count };
