@@ -103,8 +103,8 @@ static __always_inline enum cookie_form challenge_form_q3(enum wire_kind kind,
 }
 
 /*
- * Return bit 7 of each byte of @word that is from @low to @high. All bytes are below
- * 0x80. The bounds too. Called by challenge_arguments_word().
+ * Return bit 7 of each byte of @word that is from @low to @high. All bytes and
+ * both bounds are below 0x80. Called by challenge_arguments_word().
  */
 static __always_inline __u64 bytes_within(__u64 word, __u8 low, __u8 high)
 {

@@ -90,7 +90,7 @@ static __always_inline __u32 reputation_minute(__u64 now_ns)
 	return (__u32)(now_ns >> REPUTATION_SHIFT);
 }
 
-/* Return the flags of @state. Without the slot. */
+/* Return the flags of @state, without the slot. */
 static __always_inline __u32 reputation_flags(__u64 state)
 {
 	return state >> 48 & 0xff;
