@@ -13,6 +13,11 @@
  *
  * Master servers are found here too: a host to which the server sends heartbeats may
  * query beyond the limits.
+ *
+ * acl_lookup() is called in both directions, allowed_admit() on ingress, master_note() at
+ * egress. Each datagram of a flood pays for acl_prefilter() if there is a list, and for
+ * nothing else here. A new kind of list needs a bit in LISTS_*, its cells in
+ * list_spread() (user/shield/shield_lists.c), and a place in the order of acl_search().
  */
 #ifndef ACL_BPF_H
 #define ACL_BPF_H
@@ -49,7 +54,9 @@ const volatile struct limit master_limit = { 2000000000ull, 8 * 2000000000ull };
 
 /*
  * Return enum acl_result of an address, given as the words of struct player_id without a
- * port.
+ * port. Called by acl_lookup() alone, after acl_prefilter(). Keep the order: an entry of
+ * the allow list overrides one of the deny list, and either overrides a heartbeat.
+ * Changes nothing.
  */
 __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 {
@@ -82,7 +89,9 @@ __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 
 /*
  * Return true if a list may have an entry for the address whose first bytes are at @from.
- * False is certain.
+ * False is certain. Called by acl_lookup() and, on the fast path, by
+ * plain_acl_prefilter(), if struct live.lists is not 0. The cell must be the one that
+ * list_spread() and master_note() mark (acl_prefilter_cell()), or an entry is not found.
  */
 static __always_inline bool acl_prefilter(const struct live *l, const __u8 *from,
 					  __u32 ipv6)
@@ -92,7 +101,10 @@ static __always_inline bool acl_prefilter(const struct live *l, const __u8 *from
 	return index_below(&cell, ACL_PREFILTER_CELLS) && l->acl_prefilter[cell];
 }
 
-/* packet_player() with port 0, since lists do not know ports. */
+/*
+ * packet_player() with port 0, since lists do not know ports. Called by acl_lookup() and
+ * master_note(), which must make the same words, or a noted master server is not found.
+ */
 static __always_inline void packet_host(const struct packet *p, enum side peer,
 					__u32 slot, struct player_id *ret)
 {
@@ -100,7 +112,12 @@ static __always_inline void packet_host(const struct packet *p, enum side peer,
 	ret->word[2] = PLAYER_WORD_HERE | slot << 16;
 }
 
-/* Return enum acl_result of the address at @peer's end of @p. */
+/*
+ * Return enum acl_result of the address at @peer's end of @p. Called with a parsed @p by
+ * admit(), acl_reason() and pkt_acl(), by egress_decide() for the receiver, and by
+ * shield_joined(). It must cost one comparison while there is no list. The fast path
+ * leaves each source that acl_prefilter() does not exclude to it.
+ */
 static __always_inline enum acl_result acl_lookup(const struct live *l, __u32 slot,
 						  const struct packet *p, enum side peer)
 {
@@ -118,7 +135,9 @@ static __always_inline enum acl_result acl_lookup(const struct live *l, __u32 sl
 
 /*
  * Return true if an allowed source may pass in spite of @reason, within allowed_limit.
- * Malformed and mismatching datagrams stay dropped.
+ * Malformed and mismatching datagrams stay dropped. Called by allowed_admit() alone. A
+ * new reason for an exceeded limit must be added here, or allowed sources are dropped for
+ * it.
  */
 static __always_inline bool allowed_may_exceed(enum reason reason)
 {
@@ -129,7 +148,8 @@ static __always_inline bool allowed_may_exceed(enum reason reason)
 
 /*
  * Return the index in struct live.source_due_ns of an allowed source's own limit. @net:
- * address_net().
+ * address_net(). Called by allowed_take() and master_note(), which must agree on the
+ * cell. Bit 40 keeps it apart from the cells of cache_source_limit(), which sets bit 41.
  */
 static __always_inline __u32 allowed_cell(const struct live *l, __u64 net, __u32 ipv6,
 					  __u32 slot)
@@ -139,7 +159,9 @@ static __always_inline __u32 allowed_cell(const struct live *l, __u64 net, __u32
 
 /*
  * Charge the limits of an allowed source at @net, or of a master server if @master, and
- * of all of them together for @slot. False: exceeded.
+ * of all of them together for @slot. False: exceeded. Called by allowed_admit() alone.
+ * Keep the order: the limit of all is compared first and charged last, so that a source
+ * beyond its own limit does not use up that of all.
  */
 __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 {
@@ -163,7 +185,9 @@ __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 
 /*
  * Return the reason for a datagram of an allowed source or master server, which the rules
- * for others would decide for @reason.
+ * for others would decide for @reason. Called by admit(), cache_admit() and acl_reason()
+ * with the result of acl_lookup(), for @listed other than ACL_NONE, ACL_UNLIMITED and
+ * ACL_DENIED. It may turn a drop into a pass, never the reverse.
  */
 static __always_inline enum reason allowed_admit(__u32 slot, enum acl_result listed,
 						 enum reason reason,
@@ -179,7 +203,9 @@ static __always_inline enum reason allowed_admit(__u32 slot, enum acl_result lis
 
 /*
  * Return true if @kind is one that a server sends to a master server or an authorization
- * server.
+ * server. Called by master_note() alone. Each kind in it lets a server's traffic raise
+ * the limit of the receiver: add only kinds that no client can make a server send to a
+ * third address.
  */
 static __always_inline bool kind_reports(enum wire_kind kind)
 {
@@ -200,8 +226,10 @@ const volatile struct limit report_limit = { 4000000000ull, 64 * 4000000000ull }
  * that used it up in the host's name cannot know when that is. @addresses: their offset
  * in the frame.
  *
- * Called by shield_out() for every kind: if it were called for some kinds, the verifier
- * would explore the rest twice.
+ * Called by egress_admit() alone, for every kind to a receiver that is no verified
+ * player: if it were called for some kinds, the verifier would explore the rest twice.
+ * The mark in the prefilter is set before LISTS_MASTER, and only after report_limit has
+ * room.
  */
 __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot,
 			   __u32 kind)

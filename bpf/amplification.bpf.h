@@ -20,6 +20,12 @@
  * Locking: all CPUs share the cells; an update is one compare-and-swap. Two CPUs that
  * enter the same prefix at once choose the same cell, or, if a third changes the line
  * meanwhile, may leave two: the first in the line counts from then on.
+ *
+ * Keep these: an update never moves a cell beyond the caller's shares of the window, or
+ * below the credit that is kept; a cell in debt never changes its tag; the arithmetic of
+ * key, place and cell is that of cell_amplification() (user/shield/shield_cells.h) and of
+ * the daemon's reader (user/shield/shield_about.c), which tests/kern/kern_explain_trial.c
+ * compares.
  */
 #ifndef AMPLIFICATION_BPF_H
 #define AMPLIFICATION_BPF_H
@@ -28,20 +34,28 @@
 
 /*
  * Return the key of the /24 or /56 of @peer. Bit 56 marks IPv6; the 56 bits of a prefix
- * do not reach it.
+ * do not reach it. Called by amplification_credit(), amplification_credit_move() and
+ * amplification_charge() with a parsed @p. pkt_prefix() must return the same key for the
+ * same sender.
  */
 static __always_inline __u64 amplification_prefix(const struct packet *p, enum side peer)
 {
 	return address_net(p, peer) >> 8 | (__u64)p->ipv6 << 56;
 }
 
-/* Return a hash of @prefix: the index of its line, and below that its tag. */
+/*
+ * Return a hash of @prefix: the index of its line, and below that its tag. Called by
+ * amplification_update() alone; cell_amplification() must return the same.
+ */
 static __always_inline __u32 amplification_place(const struct live *l, __u64 prefix)
 {
 	return limit_place(l->keys, prefix, AMPLIFICATION_BITS + AMPLIFICATION_TAG_BITS);
 }
 
-/* Return the tag in @place: not 0, which is that of a cell that was never taken. */
+/*
+ * Return the tag in @place: not 0, which is that of a cell that was never taken. Called
+ * by amplification_update() alone.
+ */
 static __always_inline __u32 amplification_tag(__u32 place)
 {
 	__u32 tag = place & ((1 << AMPLIFICATION_TAG_BITS) - 1);
@@ -49,13 +63,20 @@ static __always_inline __u32 amplification_tag(__u32 place)
 	return tag ? tag : 1;
 }
 
-/* Return the tag of the prefix that @cell belongs to; 0: of none. */
+/*
+ * Return the tag of the prefix that @cell belongs to; 0: of none. Called by
+ * amplification_choose() and the two functions after it. The daemon reads the same bits.
+ */
 static __always_inline __u32 amplification_cell_tag(__u64 cell)
 {
 	return cell & ((1 << AMPLIFICATION_TAG_BITS) - 1);
 }
 
-/* Return the time, in ns, at which the prefix of @cell is out of debt. */
+/*
+ * Return the time, in ns, at which the prefix of @cell is out of debt. Called by
+ * amplification_choose() and the two functions after it. The inverse of
+ * amplification_cell_make(), less its rounding.
+ */
 static __always_inline __u64 amplification_cell_due(__u64 cell)
 {
 	return (cell >> AMPLIFICATION_TAG_BITS) * AMPLIFICATION_GRAIN_NS;
@@ -63,7 +84,9 @@ static __always_inline __u64 amplification_cell_due(__u64 cell)
 
 /*
  * Make the cell of @tag that is out of debt at @due_ns, rounded up to
- * AMPLIFICATION_GRAIN_NS.
+ * AMPLIFICATION_GRAIN_NS. Called by amplification_credit_line() and
+ * amplification_charge_line(). Round up: rounded down, many small datagrams would be
+ * free.
  */
 static __always_inline __u64 amplification_cell_make(__u64 due_ns, __u32 tag)
 {
@@ -74,7 +97,7 @@ static __always_inline __u64 amplification_cell_make(__u64 due_ns, __u32 tag)
 
 /*
  * Return the time that debts are compared with. In strict mode it stands still, so time
- * gives no credit.
+ * gives no credit. Called by amplification_update() alone.
  */
 static __always_inline __u64 amplification_now(const struct live *l)
 {
@@ -85,7 +108,10 @@ static __always_inline __u64 amplification_now(const struct live *l)
  * Return the index of the cell with @tag in @line, or of one that it may take, or
  * AMPLIFICATION_WAYS: all are in debt. It takes the first that had no credit since
  * @floor_ns, or else the one with the least credit. *@ret_seen: the cell as it was read,
- * for the compare-and-swap.
+ * for the compare-and-swap. Called by amplification_credit_line() and
+ * amplification_charge_line(). Never return a cell of another tag that is in debt: its
+ * debt would be forgotten. Both loops must keep the bound AMPLIFICATION_WAYS for the
+ * verifier.
  */
 static __always_inline __u32 amplification_choose(const struct amplification_line *line,
 						  __u32 tag, __u64 floor_ns, __u64 now_ns,
@@ -120,6 +146,8 @@ static __always_inline __u32 amplification_choose(const struct amplification_lin
  * Credit the prefix of @tag: move its cell in @line back by @credit_ns, down to what
  * credit is kept. Returns 0 if nothing was changed: no more credit is kept, no cell can
  * be taken, or LIMIT_TRIES races were lost. Analysed once by the verifier, like the next.
+ * Called by amplification_update() alone. The result must stay at or above the floor, or
+ * a source could save up credit without end.
  */
 __noinline int amplification_credit_line(struct amplification_line *line, __u64 credit_ns,
 					 __u32 tag, __u64 now_ns)
@@ -150,7 +178,9 @@ __noinline int amplification_credit_line(struct amplification_line *line, __u64 
  * Charge the prefix of @tag: move its cell in @line forward by @cost_ns. Returns 0, and
  * charges nothing, if the cell would be more than @shares halves of the window ahead of
  * @now_ns, if none can be taken, or after LIMIT_TRIES lost races. Unused time and credit
- * of other prefixes do not help.
+ * of other prefixes do not help. Called by amplification_update() alone, with @shares
+ * above 0. The comparison with the limit must come before the exchange, so that a refused
+ * charge changes nothing.
  */
 __noinline int amplification_charge_line(struct amplification_line *line, __u64 cost_ns,
 					 __u32 tag, __u32 shares, __u64 now_ns)
@@ -182,7 +212,9 @@ __noinline int amplification_charge_line(struct amplification_line *line, __u64 
  * Credit @bytes to @prefix (@shares 0), or charge @bytes that are to be sent to it, which
  * may then be @shares halves of the window ahead. Returns 0 if they must not be sent.
  * Reads the limit's settings itself, so that the verifier analyses it apart. The caller
- * must check that the limit is on (byte_ns not 0).
+ * must check that the limit is on (byte_ns not 0). Called by the functions below, by
+ * challenge_charge() and by cache_charge(). At most one call may charge a datagram that
+ * is sent.
  */
 __noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 shares)
 {
@@ -199,7 +231,8 @@ __noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 shares)
 
 /*
  * Credit the prefix of the sender for a datagram of @bytes that goes on to the server and
- * is of no player.
+ * is of no player. Called by decision_passed() alone. A datagram that the shield drops or
+ * replies to must not be credited here: an attacker would be paid for spoofed datagrams.
  */
 static __always_inline void amplification_credit(const struct live *l,
 						 const struct packet *p, __u64 bytes)
@@ -213,7 +246,9 @@ static __always_inline void amplification_credit(const struct live *l,
 /*
  * Credit the prefix of a NetQuake player for a move of @bytes. The player's address may
  * be unverified, so updates are charged: it is sent at most four times what it sends, and
- * a client whose verification takes long plays on.
+ * a client whose verification takes long plays on. Called by decision_passed() alone, for
+ * a KIND_NQ_UNRELIABLE of REASON_PLAYER on the slow path. In strict mode no more than
+ * @bytes may be credited.
  */
 static __always_inline void amplification_credit_move(const struct live *l,
 						      const struct packet *p, __u64 bytes)
@@ -244,7 +279,7 @@ static __always_inline void amplification_credit_move(const struct live *l,
  * prefix. False: they must not be sent, and nothing is charged. @shares:
  * AMPLIFICATION_HALF, _WHOLE or _LEVEL. The last is for a block of a NetQuake level:
  * acknowledgements can be made up, so all blocks to a prefix have one account, apart from
- * the prefix's own. Called by egress.
+ * the prefix's own. Called by egress_decide() alone. The caller must drop on false.
  */
 static __always_inline bool amplification_charge(const struct live *l,
 						 const struct packet *p, enum side peer,
@@ -258,7 +293,9 @@ static __always_inline bool amplification_charge(const struct live *l,
 
 /*
  * The same for an allowed source: its address or /56 has an account of its own, and 64
- * times the allowance.
+ * times the allowance. Called by egress_decide() and cache_charge(), not in strict mode.
+ * The key must keep bit 57, as in cell_amplification(): without it a spoofed allowed
+ * address would use up the account of its prefix.
  */
 static __always_inline bool amplification_charge_allowed(const struct live *l,
 							 const struct packet *p,

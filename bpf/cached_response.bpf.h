@@ -8,6 +8,11 @@
  * shield_cache(), in this order: cache_choose(), cache_grow(), then the charge, then
  * cache_send(). The daemon may write meanwhile: cache_send() compares the generation
  * before and after.
+ *
+ * All functions belong to the program shield_cache(): no other program may call them. The
+ * steps before the charge must leave the frame's contents unchanged, so that the query
+ * can go on when there is no response; cache_grow() changes its length alone, which
+ * cache_try() undoes.
  */
 #ifndef CACHED_RESPONSE_BPF_H
 #define CACHED_RESPONSE_BPF_H
@@ -30,19 +35,29 @@ _Static_assert(CACHE_NONCE < 1 << (CHOSEN_LENGTH - CHOSEN_REST), "a nonce has th
 _Static_assert(CACHE_TEXT < 1 << (CHOSEN_CUT - CHOSEN_LENGTH), "an answer has them");
 _Static_assert(CACHE_CUTS <= 1 << (31 - CHOSEN_CUT), "a cut has them");
 
-/* Return the length of the nonce. */
+/*
+ * Return the length of the nonce. @chosen: of cache_choose(). Called by cache_send()
+ * alone.
+ */
 static __always_inline __u32 chosen_rest(__u32 chosen)
 {
 	return chosen >> CHOSEN_REST & ((1 << (CHOSEN_LENGTH - CHOSEN_REST)) - 1);
 }
 
-/* Return the length of the whole response. */
+/*
+ * Return the length of the whole response. @chosen: of cache_choose(). Called by
+ * cache_try(), cache_frame() and cache_send().
+ */
 static __always_inline __u32 chosen_length(__u32 chosen)
 {
 	return chosen >> CHOSEN_LENGTH & ((1 << (CHOSEN_CUT - CHOSEN_LENGTH)) - 1);
 }
 
-/* Return the pair @number, or NULL if there is none. */
+/*
+ * Return the pair @number, or NULL if there is none. Called by cache_choose() and
+ * cache_send(). The comparison must stand right before the address is computed, for the
+ * verifier.
+ */
 static __always_inline struct cache_pair *cache_pair(__u32 number)
 {
 	struct cache_pair *pair;
@@ -60,7 +75,11 @@ static __always_inline struct cache_pair *cache_pair(__u32 number)
 	return pair;
 }
 
-/* Return the generation of @pair, read once: bit 0 says which half is valid. */
+/*
+ * Return the generation of @pair, read once: bit 0 says which half is valid. Called by
+ * cache_choose() alone. The read must stay volatile and single: a second read may see the
+ * next generation.
+ */
 static __always_inline __u64 pair_generation(const struct cache_pair *pair)
 {
 	return *(const volatile __u64 *)&pair->generation;
@@ -69,6 +88,8 @@ static __always_inline __u64 pair_generation(const struct cache_pair *pair)
 /*
  * Return the beginning of the query without what ends it, zeros after it, and its length
  * in *@ret_length. NULL: empty, or it cannot be read. The next text_load() overwrites it.
+ * Called by cache_choose() and nonce_load(). The length is without LF or NUL at the end,
+ * as the daemon stores queries (cache_query_length()).
  */
 static __always_inline struct cache_query *
 query_load(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 *ret_length)
@@ -85,7 +106,9 @@ query_load(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 *ret_length)
 
 /*
  * Return CHOSEN() of @t, the cached response @number, with a nonce of @rest bytes; 0 if
- * that does not fit into a frame. @ipv6: 0 or 1.
+ * that does not fit into a frame. @ipv6: 0 or 1. Called by cache_choose() alone. The
+ * result must fit the bits of CHOSEN(), which the assertions above hold, and must not be
+ * negative: cache_try() takes 0 and below as none.
  */
 static __always_inline int cache_chosen(const struct cache_entry *t, __u32 number,
 					__u32 rest, __u32 ipv6)
@@ -101,7 +124,9 @@ static __always_inline int cache_chosen(const struct cache_entry *t, __u32 numbe
 /*
  * Return CHOSEN() of the response to the query of @c, or 0: none is cached, young enough
  * and short enough, or no reply can be sent. Sets c->generation to that of the response.
- * Analysed once by the verifier.
+ * Analysed once by the verifier. Called by cache_try() alone, first. It must change
+ * nothing in the frame, and must read the generation before the entry, since cache_send()
+ * compares it last.
  */
 __noinline int cache_choose(struct xdp_md *ctx, struct pkt_ctx *c)
 {
@@ -131,7 +156,10 @@ __noinline int cache_choose(struct xdp_md *ctx, struct pkt_ctx *c)
 	return 0;
 }
 
-/* Return the bytes of the frame with the chosen response. */
+/*
+ * Return the bytes of the frame with the chosen response. Called by cache_try() alone,
+ * for the charge: the least is what is on the wire, WIRE_LEAST.
+ */
 static __always_inline __u32 cache_frame(__u32 chosen, __u64 offsets)
 {
 	__u32 bytes = chosen_length(chosen) + (offsets & OFFSET_MASK);
@@ -141,7 +169,8 @@ static __always_inline __u32 cache_frame(__u32 chosen, __u64 offsets)
 
 /*
  * Load the nonce of the query, of @rest bytes, into *@ret. False: it has a character that
- * is not repeated.
+ * is not repeated. Called by cache_send() alone, before the headers are written: the
+ * query is overwritten then.
  */
 static __always_inline bool nonce_load(struct xdp_md *ctx, const struct pkt_ctx *c,
 				       const struct cache_entry *t, __u32 rest,
@@ -162,7 +191,9 @@ static __always_inline bool nonce_load(struct xdp_md *ctx, const struct pkt_ctx 
 
 /*
  * Write head, nonce and the first @tail bytes of the tail of @t after the headers. False:
- * drop the frame.
+ * drop the frame. Called by cache_store() alone, after cache_heads(). Each length must be
+ * compared right before its helper: Linux 6.1's verifier loses the bounds of a spilled
+ * value.
  */
 static __always_inline bool cache_parts(struct xdp_md *ctx, __u32 payload,
 					const struct cache_entry *t,
@@ -194,7 +225,11 @@ static __always_inline bool cache_parts(struct xdp_md *ctx, __u32 payload,
 	       !bpf_xdp_store_bytes(ctx, at, (void *)(t->text + head + 1), tail + 1);
 }
 
-/* cache_parts(), and the NUL after them if the response ends with one: @total bytes. */
+/*
+ * cache_parts(), and the NUL after them if the response ends with one: @total bytes.
+ * Called by cache_send() alone, after cache_heads(), whose checksum counts the NUL as
+ * zero.
+ */
 static __always_inline bool cache_store(struct xdp_md *ctx, __u32 payload,
 					const struct cache_entry *t,
 					struct cache_nonce *nonce, __u32 tail,
@@ -209,7 +244,9 @@ static __always_inline bool cache_store(struct xdp_md *ctx, __u32 payload,
 
 /*
  * Make room for a response of @length bytes, before anything is counted. False: the
- * driver has no room after so short a frame, and the frame is unchanged.
+ * driver has no room after so short a frame, and the frame is unchanged. Called by
+ * cache_try() alone, between cache_choose() and cache_charge(). It must not write to the
+ * frame: on REASON_COUNT the query goes on.
  */
 __noinline int cache_grow(struct xdp_md *ctx, __u64 offsets, __u32 length)
 {
@@ -218,7 +255,10 @@ __noinline int cache_grow(struct xdp_md *ctx, __u64 offsets, __u32 length)
 	return more <= 0 || !bpf_xdp_adjust_tail(ctx, more);
 }
 
-/* reply_heads() of a response of @length bytes, analysed once by the verifier. */
+/*
+ * reply_heads() of a response of @length bytes, analysed once by the verifier. Called by
+ * cache_send() alone, after nonce_load(). False: drop the frame.
+ */
 __noinline int cache_heads(struct xdp_md *ctx, __u64 offsets, __u32 length, __u64 sum)
 {
 	struct reply a = { .back = true, .length = length };
@@ -231,7 +271,9 @@ __noinline int cache_heads(struct xdp_md *ctx, __u64 offsets, __u32 length, __u6
 /*
  * Write the @chosen response over the query and send it back. XDP_DROP: it cannot be, or
  * the daemon replaced the response meanwhile. Called after the response was charged and
- * counted.
+ * counted. Called by cache_try() alone. The comparison of the generation must be the last
+ * step before counting: what was read of an entry that the daemon replaced must not
+ * leave.
  */
 __noinline int cache_send(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 chosen)
 {

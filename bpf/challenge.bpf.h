@@ -20,7 +20,11 @@
 
 /*
  * Return the first CHALLENGE_TEXT bytes of the payload with zeros after it, in this CPU's
- * buffer, which the next call overwrites. NULL: empty, or it cannot be read.
+ * buffer, which the next call overwrites. NULL: empty, or it cannot be read. Called by
+ * the functions that read a request or a cookie (query_load(), rewrite_number(),
+ * rewrite_request(), cookie_check_echo(), cookie_check_number(), cookie_check_tail()).
+ * The zeros must stay: readers and checksums count on them. @payload is masked, and the
+ * length compared right before the helper, for the verifier.
  */
 static __always_inline struct challenge_text *text_load(struct xdp_md *ctx, __u32 payload,
 							__u32 length)
@@ -40,7 +44,11 @@ static __always_inline struct challenge_text *text_load(struct xdp_md *ctx, __u3
 	return t;
 }
 
-/* Return true if a datagram can come from the one address and go to the other. */
+/*
+ * Return true if a datagram can come from the one address and go to the other. Called by
+ * reply_possible() alone. Allow no more: a reply to a spoofed multicast or broadcast
+ * address would reach many hosts.
+ */
 static __always_inline bool addresses_routable(const struct packet *p)
 {
 	const __be32 *from = packet_address(p, SENDER), *to = packet_address(p, RECEIVER);
@@ -67,7 +75,10 @@ static __always_inline bool addresses_routable(const struct packet *p)
  * Return true if a reply to @c can be sent in place of it: no IP options or extension
  * headers, no port 0, no address that Linux would not deliver to or from (multicast,
  * broadcast, loopback, unspecified, the same on both ends), and the frame is for this
- * host. Analysed once by the verifier.
+ * host. Analysed once by the verifier. Called by cache_choose() and challenge_possible()
+ * before anything is charged or counted. Each condition is one without which the shield
+ * would send to a wrong host or write a wrong header; reply_heads() relies on
+ * reply_plain().
  */
 __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -83,7 +94,11 @@ __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 
 /* --- challenges ------------------------------------------------------------------ */
 
-/* Make the challenge of @form to @peer in *@ret. */
+/*
+ * Make the challenge of @form to @peer in *@ret. Called by challenge_send() and
+ * keys_challenge_send(). The hash must be the one that cookie_expected() computes from
+ * the same @peer and @form.
+ */
 static __always_inline void challenge_for(enum wire_family family, enum cookie_form form,
 					  const struct cookie_peer *peer,
 					  struct challenge_words *ret)
@@ -97,7 +112,9 @@ static __always_inline void challenge_for(enum wire_family family, enum cookie_f
 
 /*
  * challenge_arguments() of the request of @length bytes at @offsets, OFFSETS(). Analysed
- * once by the verifier.
+ * once by the verifier. Called by challenge_write() alone, before the headers change.
+ * Returns below 0 if the request has other arguments; then the frame may have changed:
+ * drop it.
  */
 __noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 offsets, __u32 length,
 				      __u32 letter)
@@ -117,7 +134,9 @@ __noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 offsets, __u32 l
  * machine of it, leaves its own to a card that its datagrams never meet.
  *
  * Returns false if the request has no such challenge, or the frame no room for it. Then
- * the frame may have changed: drop it.
+ * the frame may have changed: drop it. Called by challenge_send() alone, after
+ * challenge_admit(). The sum must cover all that challenge_store() writes, and pointers
+ * must be loaded anew after reply_heads().
  */
 static __always_inline bool challenge_write(struct xdp_md *ctx, const struct pkt_ctx *c,
 					    const struct reply *a, enum cookie_form form,
@@ -152,7 +171,8 @@ static __always_inline bool challenge_write(struct xdp_md *ctx, const struct pkt
 /*
  * Charge a challenge that is @more bytes longer than its request of @bytes. False: the
  * prefix has no allowance left; then the request is credited, so that one request in ten
- * pays for the next nine of its prefix.
+ * pays for the next nine of its prefix. Called by challenge_admit() and
+ * keys_challenge_send() before the challenge is sent. On false no challenge may be sent.
  */
 static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more,
 					     __u32 bytes)
@@ -167,7 +187,9 @@ static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more
 /*
  * Return true if a frame of @sends bytes may be sent in reply to one of @bytes. In Quake
  * III it is never longer on the wire. In other protocols it may be a tenth longer, which
- * is charged: challenge_charge().
+ * is charged: challenge_charge(). Called by challenge_send() alone. It bounds
+ * amplification: never return true for a frame that is longer on the wire and was not
+ * charged.
  */
 static __always_inline bool challenge_admit(enum wire_family family,
 					    const struct pkt_ctx *c, __u32 sends,
@@ -183,7 +205,10 @@ static __always_inline bool challenge_admit(enum wire_family family,
 	       challenge_charge(c, sends - bytes, bytes);
 }
 
-/* Return the kind of the challenge, which is named as the server's own. */
+/*
+ * Return the kind of the challenge, which is named as the server's own. Called by
+ * challenge_send() alone, for the counter: COUNTER_OUT(CHALLENGED, kind) must exist.
+ */
 static __always_inline enum wire_kind challenge_kind(enum wire_family family)
 {
 	return family == FAMILY_QUAKE3	     ? KIND_ECHO
@@ -194,6 +219,8 @@ static __always_inline enum wire_kind challenge_kind(enum wire_family family)
 /*
  * Count a frame of @bytes with a @kind of @payload bytes that the shield sends for the
  * service in @slot, and perhaps sample it. @number: of the counter of @kind and @reason.
+ * Called by challenge_send(), keys_challenge_send() and cache_send(), once per frame that
+ * is sent, after the frame is complete and before send_back().
  */
 static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 				       enum wire_kind kind, enum reason reason,
@@ -220,7 +247,9 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
  * redirection to its own interface. There the other end takes what XDP_TX sends into its
  * ring, and wakes up for it only if it has an XDP program. If it has none and joins
  * datagrams (GRO), the ring fills up, and from then on all that the server sends is lost
- * there. struct live.veths: written by the daemon.
+ * there. struct live.veths: written by the daemon. Called by challenge_send(),
+ * keys_challenge_send() and cache_send() as the last step. Each byte of the frame must be
+ * written by then.
  */
 static __always_inline int send_back(struct xdp_md *ctx)
 {
@@ -234,6 +263,9 @@ static __always_inline int send_back(struct xdp_md *ctx)
  * sends the challenge, or XDP_DROP if there is none: the frame may have been changed.
  * Called by shield_validate() after the request was counted. A function of its own, as
  * all here: the verifier walks it once.
+ *
+ * The order is fixed: admit and charge before the frame is written, count after it. A
+ * path that returns XDP_DROP sends nothing and counts nothing as sent.
  */
 __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -278,7 +310,8 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 
 /*
  * Write @number in place of the challenge of a connect: both have ten digits. Returns
- * XDP_PASS or XDP_DROP.
+ * XDP_PASS or XDP_DROP. Called by rewrite_request() alone, for COOKIE_REPLACED. Only 12
+ * bytes of the payload and the UDP checksum may change: the length stays.
  */
 static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packet *p,
 					  __u32 number)
@@ -321,7 +354,9 @@ static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packe
 /*
  * Rewrite a datagram with a cookie of @form into the request that it stands for. Returns
  * XDP_PASS, or XDP_DROP if that cannot be; then the frame may have changed. Analysed once
- * by the verifier.
+ * by the verifier. Called by shield_validate() alone, after decision_apply() has counted
+ * and passed the datagram with a @form of validation_form(). The text must be what a
+ * client would send, since the server parses it.
  */
 __noinline int rewrite_request(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 form)
 {

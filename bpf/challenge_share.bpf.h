@@ -18,7 +18,9 @@
 /*
  * Return true if a datagram of @kind takes part in address validation on @s: it requests
  * what must be validated, or it may carry a cookie. Always false for a service in observe
- * mode.
+ * mode. Called by fast_path(), fast_path_tail_call(), slow_path() and cache_admit(),
+ * which must agree on the program that decides. The flag is that of struct
+ * service.class_of, which service_finish() computes.
  */
 static __always_inline bool validation_applies(const struct service *s,
 					       enum wire_kind kind)
@@ -28,7 +30,8 @@ static __always_inline bool validation_applies(const struct service *s,
 
 /*
  * Return true if the service @s in @slot requires validation of every new client at @now:
- * always, or while it is under load.
+ * always, or while it is under load. Called by unvalidated_decide() and
+ * greylist_decide(). Changes nothing.
  */
 static __always_inline bool
 validation_required(const struct live *l, const struct service *s, __u32 slot, __u64 now)
@@ -40,7 +43,9 @@ validation_required(const struct live *l, const struct service *s, __u32 slot, _
 /*
  * Put the service in @slot under load from @now. Call it when a request to join exceeds
  * the service's own limit, and not when only the limit of a source or prefix is exceeded:
- * one source must not change how others are treated.
+ * one source must not change how others are treated. Called by not_challenged(),
+ * join_over_limit() and unvalidated_decide(): both paths must put a service under load
+ * for the same requests.
  */
 static __always_inline void validation_require(struct live *l, __u32 slot, __u64 now)
 {
@@ -49,13 +54,21 @@ static __always_inline void validation_require(struct live *l, __u32 slot, __u64
 
 /* --- shares of challenges ---------------------------------------------------- */
 
-/* Return what a challenge to @kind, a request to join or a query, is sent for. */
+/*
+ * Return what a challenge to @kind, a request to join or a query, is sent for. Called by
+ * share_of(), share_exceeded() and share_take(). user/shield/shield_shares.c divides the
+ * rate by the same uses.
+ */
 static __always_inline enum challenge_use challenge_use(enum wire_kind kind)
 {
 	return kind == KIND_GETCHALLENGE ? CHALLENGE_JOIN : CHALLENGE_QUERY;
 }
 
-/* Return this CPU's share of challenges to @kind for the service in @slot. */
+/*
+ * Return this CPU's share of challenges to @kind for the service in @slot. Called by
+ * share_exceeded() and share_take(). The daemon writes the share; the mask keeps the
+ * index in bounds for the verifier.
+ */
 static __always_inline const struct limit *share_of(const struct live *l, __u32 slot,
 						    enum wire_kind kind)
 {
@@ -70,7 +83,8 @@ static __always_inline const struct limit *share_of(const struct live *l, __u32 
  *
  * A request that comes then is refused. All sources have the same chance: a client that
  * repeats its request is challenged after 1/p tries on average, where p is the share
- * divided by the rate of requests.
+ * divided by the rate of requests. Called by not_challenged() on the path of each request
+ * that is refused, and by share_take(): it must take nothing and touch only @row.
  */
 static __always_inline bool share_exceeded(const struct live *l, __u32 slot,
 					   enum wire_kind kind,
@@ -82,7 +96,8 @@ static __always_inline bool share_exceeded(const struct live *l, __u32 slot,
 
 /*
  * Take one challenge from the share. False: share_exceeded(), and nothing is taken. Call
- * it right before the challenge is sent.
+ * it right before the challenge is sent. Called by shield_validate() and
+ * challenge_decide(), at most once for a datagram.
  */
 static __always_inline bool share_take(const struct live *l, __u32 slot,
 				       enum wire_kind kind, __u64 now)
@@ -105,7 +120,9 @@ static __always_inline bool share_take(const struct live *l, __u32 slot,
 /*
  * Return the hash from which the cookie of @form for @peer was made, and its epoch in
  * *@ret_epoch. A cookie is valid in its own epoch and the next; @parity is bit 0 of its
- * epoch, which every spelling carries, so one hash is enough.
+ * epoch, which every spelling carries, so one hash is enough. Called by
+ * echo_cookie_valid(), cookie_check_number() and cookie_check_tail(). The input of the
+ * hash must be that of challenge_for().
  */
 static __always_inline __u64 cookie_expected(const struct live *l,
 					     const struct cookie_peer *peer,
@@ -116,7 +133,11 @@ static __always_inline __u64 cookie_expected(const struct live *l,
 	return cookie_hash(&l->validation.secret, peer, *ret_epoch, form);
 }
 
-/* Return true if @letters is the cookie that an echo of @form gave @peer. */
+/*
+ * Return true if @letters is the cookie that an echo of @form gave @peer. Called by
+ * echo_refused() and cookie_check_echo(), which must agree. All characters are compared
+ * at once, so that none can be guessed apart.
+ */
 static __always_inline bool echo_cookie_valid(const struct live *l,
 					      const struct cookie_peer *peer,
 					      enum cookie_form form, __u64 letters)
@@ -134,7 +155,9 @@ static __always_inline bool echo_cookie_valid(const struct live *l,
  * Return REASON_SOURCE_LIMIT if @peer, which returns a right cookie of @form, has
  * returned one less than 2 s before, or else REASON_COUNT. A client that answers each
  * challenge that others ask for in its name is refused here; validation_decide() would
- * say the same at several times the cost.
+ * say the same at several times the cost. Called by echo_refused() alone, after the
+ * cookie was found right. It must refuse a subset of what validation_decide() refuses by
+ * validated_may_retry().
  */
 static __always_inline enum reason
 echo_too_soon(struct live *l, const struct cookie_peer *peer, enum cookie_form form)
@@ -156,7 +179,9 @@ echo_too_soon(struct live *l, const struct cookie_peer *peer, enum cookie_form f
  * REASON_INVALID_COOKIE if its sender was not given such a cookie, echo_too_soon()'s, or
  * REASON_COUNT: shield_validate() judges it, and compares the cookie again. The whole
  * cookie is compared, so that no part of it can be guessed. The verifier analyses this
- * function once.
+ * function once. Called by cookie_invalid() alone, on the fast path. It must refuse a
+ * subset of what shield_validate() refuses, for the same reasons
+ * (tests/kern/kern_ways.c).
  */
 __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 offsets, __u32 length)
 {

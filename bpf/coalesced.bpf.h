@@ -19,7 +19,10 @@
 
 /*
  * Decide about a buffer that comes in by an interface in generic mode. gso_size 0: it is
- * one datagram, which passes.
+ * one datagram, which passes. Called by the kernel at TC ingress of an interface in
+ * generic mode, for each frame that shield() passed. A datagram that is not coalesced
+ * must cost one comparison. It must drop no datagram that shield() passed alone, charge
+ * no limit, and call packet_verifier_forget() before any look-up.
  */
 SEC("tc")
 int shield_joined(struct __sk_buff *ctx)

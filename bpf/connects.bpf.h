@@ -13,6 +13,10 @@
  * connect_note() is called for each connect that goes on to the server, connect_recall()
  * when the server accepts. A cell holds one note; a newer one takes it, but not from a
  * client that named the right challenge.
+ *
+ * Each function is called for a connect that passes or at an acceptance, never for a
+ * refused datagram. A note is a hint until CONNECT_SURE is set; no function may set
+ * CONNECT_SURE for a challenge that was not sent to that address.
  */
 #ifndef CONNECTS_BPF_H
 #define CONNECTS_BPF_H
@@ -40,7 +44,7 @@ struct connect_fields {
 	__u32 words, minus;
 };
 
-/* Store a number that is complete. */
+/* Store a number that is complete. Called by connect_read() alone, at a space. */
 static __always_inline void connect_word(struct connect_fields *fields)
 {
 	if (fields->words == 0)
@@ -55,7 +59,10 @@ static __always_inline void connect_word(struct connect_fields *fields)
 
 /*
  * Read the three numbers of the payload at @offset, which begins with the marker and
- * "connect", into *@ret, which is zero. False: it is not spelled as clients do.
+ * "connect", into *@ret, which is zero. False: it is not spelled as clients do. Called by
+ * connect_note() alone, for QuakeWorld and Quake II. The loop's bound CONNECT_READS and
+ * the comparison of each number with its bits must stay: the first for the verifier, the
+ * second against overflow.
  */
 __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_fields *ret)
 {
@@ -93,7 +100,8 @@ __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_fie
 
 /*
  * One step of reading a Quake III userinfo, for bpf_loop(). Returns 1 when it is
- * complete.
+ * complete. Called by bpf_loop() in connect_read_q3() alone. It must stay short: the
+ * verifier analyses one step, and the CPU takes up to USERINFO_STEPS.
  */
 static long connect_step(__u32 index, void *context)
 {
@@ -108,7 +116,9 @@ static long connect_step(__u32 index, void *context)
 /*
  * Read the qport and the challenge of a Quake III connect of @length bytes. False: not
  * both were found, or connect_limit is exceeded. Call it only for a client that was sent
- * a challenge, so that a spoofed connect costs no more than a look-up.
+ * a challenge, so that a spoofed connect costs no more than a look-up. Called by
+ * connect_note() alone, after connect_was_challenged(). connect_limit must be taken
+ * before bpf_loop(): the loop is the most expensive work that a datagram can cause.
  */
 __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
 			       struct connect_fields *ret)
@@ -145,13 +155,19 @@ __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
 	16 /* units of 2^30 ns in which a note counts; clients repeat a connect every \
 	      few seconds */
 
-/* Return the time of a note. */
+/*
+ * Return the time of a note. Called by connect_keep() alone; connect_is() reads the same
+ * 16 bits.
+ */
 static __always_inline __u64 connect_when(__u32 now_s)
 {
 	return (__u64)(now_s & 0xffff) << CONNECT_WHEN;
 }
 
-/* Return true if @note is of the client with @hash and recent. */
+/*
+ * Return true if @note is of the client with @hash and recent. Called by connect_keep()
+ * and connect_recall(). The age is compared modulo 2^16 units.
+ */
 static __always_inline bool connect_is(__u64 note, __u64 hash, __u32 now_s)
 {
 	__u16 since = now_s - (__u32)(note >> CONNECT_WHEN);
@@ -159,7 +175,10 @@ static __always_inline bool connect_is(__u64 note, __u64 hash, __u32 now_s)
 	return note && !((note ^ CONNECT_TAG(hash)) >> 41) && since < CONNECT_FRESH_S;
 }
 
-/* Return the hash of a client: the upper CONNECT_BITS choose the cell. */
+/*
+ * Return the hash of a client: the upper CONNECT_BITS choose the cell. Called by
+ * connect_keep() and connect_recall(), which must agree.
+ */
 static __always_inline __u64 connect_hash(const struct live *l,
 					  const struct player_id *id)
 {
@@ -168,7 +187,8 @@ static __always_inline __u64 connect_hash(const struct live *l,
 
 /*
  * Return the challenges that were sent to @id in the last minute, by the server or the
- * shield, or NULL.
+ * shield, or NULL. Called by connect_was_challenged() and connect_keep(). @id must have
+ * been made by packet_player(), whose words packet_peer() uses.
  */
 static __always_inline struct validated_cell *
 connect_challenged(struct live *l, const struct player_id *id, __u64 now)
@@ -183,7 +203,7 @@ connect_challenged(struct live *l, const struct player_id *id, __u64 now)
 
 /*
  * Return whether connect_challenged() of these words finds any. Analysed once by the
- * verifier.
+ * verifier. Called by connect_note() alone. Changes nothing.
  */
 __noinline int connect_was_challenged(__u64 first, __u64 second, __u64 third)
 {
@@ -196,7 +216,8 @@ __noinline int connect_was_challenged(__u64 first, __u64 second, __u64 third)
 /*
  * Return 1 if @challenge is one that was sent to the client of @cell, or 0. The server's
  * last five count, since other sources may request challenges in the client's name.
- * Branch-free: see hints.bpf.h.
+ * Branch-free: see hints.bpf.h. Called by connect_keep() alone. It must stay branch-free,
+ * and must count a number only with its flag.
  */
 static __always_inline __u32 connect_answers(const struct validated_cell *cell,
 					     __u32 challenge)
@@ -213,7 +234,9 @@ static __always_inline __u32 connect_answers(const struct validated_cell *cell,
 
 /*
  * Keep @fields of a connect that goes on to the server, for the client of these words. A
- * note with the right challenge is not replaced by one without.
+ * note with the right challenge is not replaced by one without. Called by connect_note()
+ * alone, also for a connect that was not read: that clears a note without CONNECT_SURE.
+ * An attacker's connect must not replace a note with CONNECT_SURE.
  */
 __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 			    const struct connect_fields *fields)
@@ -243,7 +266,8 @@ __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 
 /*
  * Read and keep the connect in @p, which goes on to the server of @slot. Called by
- * decision_passed().
+ * decision_passed(). Its datagram must have passed all limits: reading costs more than
+ * refusing.
  */
 static __always_inline void connect_note(struct xdp_md *ctx, __u32 slot,
 					 enum wire_family family, const struct packet *p)
@@ -261,6 +285,8 @@ static __always_inline void connect_note(struct xdp_md *ctx, __u32 slot,
 
 /*
  * Return the mask of the qport bits that a Quake II client of @protocol sends; 0: none.
+ * Called by connect_recall() alone. The masks must be those that player_match() and
+ * player_qport() know: 0xffff, 0xff, 0.
  */
 static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 {
@@ -270,8 +296,10 @@ static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 }
 
 /*
- * Give the player of these words, just accepted by the server, the qport of its
- * connect, and forget the note. Called by player_accept().
+ * Give the player of these words, just accepted by the server, the qport of its connect,
+ * and forget the note. Called by player_accept(). The note is removed before it is
+ * applied, so that it counts for one acceptance. Set PLAYER_QPORT only for CONNECT_SURE:
+ * otherwise a spoofed connect would lock the player out.
  */
 __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 family)
 {

@@ -23,7 +23,9 @@
 /*
  * Return the cell of the source of @id, an IPv4 address or IPv6 /64, or of its prefix,
  * /24 or /56, on the service of @id. NULL cannot be, but the verifier does not know. The
- * first bytes of an address are the lowest of its word.
+ * first bytes of an address are the lowest of its word. Called by
+ * connlimit_count_player() and connlimit_refuse(), which must agree on the cell. @prefix:
+ * 0 or 1.
  */
 static __always_inline __u64 *connlimit_cell(struct live *l, const struct player_id *id,
 					     __u32 prefix)
@@ -41,7 +43,9 @@ static __always_inline __u64 *connlimit_cell(struct live *l, const struct player
 /*
  * Count a player in its source's and its prefix's cell. @how: CONNLIMIT_IS_HEARD,
  * CONNLIMIT_IS_NEW. If two CPUs begin a cell's period at once, one of them resets the
- * cell, and both add. Analysed once by the verifier.
+ * cell, and both add. Analysed once by the verifier. Called by connlimit_note() alone, at
+ * most once per player and period. Cells are changed by atomic addition after the reset,
+ * so that no CPU's count is lost.
  */
 __noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __u32 how)
 {
@@ -66,9 +70,11 @@ __noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __
 
 /*
  * Count @player for this period, if it is verified. @spoke_ns: when the server sent to it
- * before; 0: it is new. Called by egress for each datagram to a player; does nothing
- * after the first one of a period. Not counted: a NetQuake player that has not returned
- * any marks.
+ * before; 0: it is new. Does nothing after the first datagram of a period, which must
+ * stay one comparison: player_confirm(), its only caller, calls it for each datagram to a
+ * player, before it updates sent_ns. Not counted: an unverified player, and a NetQuake
+ * player that has not returned any marks; else an attacker could use up the number of an
+ * address that it spoofs.
  */
 static __always_inline void connlimit_note(const struct player_id *id,
 					   const struct player *player, __u64 spoke_ns,
@@ -93,7 +99,9 @@ static __always_inline void connlimit_note(const struct player_id *id,
 /*
  * Return true if the source or the prefix of a request to join has all the players that
  * it may have. A player that connects again from its own port is one of them. @limits: of
- * the source, and of the prefix << 16; 0: no limit. Analysed once by the verifier.
+ * the source, and of the prefix << 16; 0: no limit. Analysed once by the verifier. Called
+ * by connlimit_exceeded() alone. Changes nothing; a cell's count is compared as it is in
+ * this period (connlimit_at()).
  */
 __noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 limits)
 {
@@ -116,7 +124,9 @@ __noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 li
 
 /*
  * Return true if @kind is the last step of joining, after which a server makes the client
- * a player.
+ * a player. Called by connlimit_exceeded() alone. A kind that is missing here joins
+ * without the limit; a kind of an earlier step would be refused to clients that do not
+ * join.
  */
 static __always_inline bool kind_joins(enum wire_kind kind)
 {
@@ -124,7 +134,11 @@ static __always_inline bool kind_joins(enum wire_kind kind)
 	       kind == KIND_DTLS_HELLO_COOKIE;
 }
 
-/* Return true if a datagram of @kind must be refused with REASON_PLAYER_SLOTS. */
+/*
+ * Return true if a datagram of @kind must be refused with REASON_PLAYER_SLOTS. Called by
+ * admit() and player_conflict() for a datagram that would pass, as the last rule; the
+ * result counts only for a source on no list. Both paths must agree.
+ */
 static __always_inline bool connlimit_exceeded(__u32 slot, const struct service *s,
 					       enum wire_kind kind,
 					       const struct packet *p)
