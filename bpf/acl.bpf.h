@@ -226,10 +226,9 @@ const volatile struct limit report_limit = { 4000000000ull, 64 * 4000000000ull }
  * that used it up in the host's name cannot know when that is. @addresses: their offset
  * in the frame.
  *
- * Called by egress_admit() alone, for every kind to a receiver that is no verified
- * player: if it were called for some kinds, the verifier would explore the rest twice.
- * The mark in the prefilter is set before LISTS_MASTER, and only after report_limit has
- * room.
+ * Called by egress_admit() alone, for every kind that player_confirm() does not pass: if
+ * it were called for some kinds, the verifier would explore the rest twice. The mark in
+ * the prefilter is set before LISTS_MASTER, and only after report_limit has room.
  */
 __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot,
 			   __u32 kind)

@@ -12,6 +12,10 @@
  *
  * Locking: none. The datagrams of one peer mostly come to one CPU. Where they do not, a
  * lost race loses one step of learning, or lets one datagram more through a limit.
+ *
+ * The functions from qport_learn() to player_record() are called after a look-up of a
+ * player that is alive (player_alive()), on ingress alone. The datagrams of every player
+ * pay for player_first() and player_record().
  */
 #ifndef CONNTRACK_BPF_H
 #define CONNTRACK_BPF_H
@@ -34,7 +38,8 @@ const volatile struct limit player_limit = { 1000000000ull / 800,
 
 /*
  * Read a Quake II datagram, which may end after its acknowledgement: the qport has 16
- * bits, 8 or none. False: too short.
+ * bits, 8 or none. False: too short. Called by netchan_read() alone. The fields must be
+ * those that netchan_head() reads from a whole header, which the fast path uses.
  */
 static __always_inline bool netchan_read_q2(struct cursor c, struct netchan *ret)
 {
@@ -56,7 +61,7 @@ static __always_inline bool netchan_read_q2(struct cursor c, struct netchan *ret
 
 /*
  * Read a DTLS record (its epoch as the qport), or a sequence with unknown flag bits.
- * False: too short.
+ * False: too short. Called by netchan_read() alone.
  */
 static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor c,
 					      struct netchan *ret)
@@ -80,7 +85,8 @@ static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor
 
 /*
  * Read the fields of a payload into *@ret. @family: as match_family() returned it. False:
- * too short.
+ * too short. Called by player_decide() and player_admit() on the slow path. It must read
+ * what netchan_head() reads on the fast path.
  */
 static __always_inline bool netchan_read(enum wire_family family, enum wire_kind kind,
 					 struct cursor c, struct netchan *ret)
@@ -111,7 +117,9 @@ static __always_inline bool netchan_read(enum wire_family family, enum wire_kind
 
 /*
  * Learn the qport from one more datagram. It is enforced (PLAYER_QPORT) after
- * AGREED_QPORT datagrams in sequence that have the same.
+ * AGREED_QPORT datagrams in sequence that have the same. Called by player_learn() alone,
+ * before PLAYER_QPORT is set. A repeated sequence must not count, or one spoofed datagram
+ * sent eight times would set the qport.
  */
 static __always_inline void qport_learn(struct player *player, const struct netchan *n)
 {
@@ -131,7 +139,9 @@ static __always_inline void qport_learn(struct player *player, const struct netc
 /*
  * Learn that the player sends checksums, from one more datagram that has a valid one.
  * OpenArena announces protocol 71 and sends none; so the checksum is demanded only after
- * AGREED_CHECKSUM valid ones (by chance: 2^-32 each).
+ * AGREED_CHECKSUM valid ones (by chance: 2^-32 each). Called by player_learn() alone,
+ * after PLAYER_QPORT is set. Enforcing the checksum too early drops all datagrams of a
+ * client that sends none.
  */
 static __always_inline void checksum_learn(struct player *player, const struct netchan *n)
 {
@@ -144,7 +154,9 @@ static __always_inline void checksum_learn(struct player *player, const struct n
 /*
  * Learn where a stream goes on that is far from @sequence: the first such datagram is
  * noted, the second that continues it counts (true). Behind, the stream begins anew
- * there; ahead, player_record() moves it there.
+ * there; ahead, player_record() moves it there. Called by player_learn(), player_follow()
+ * and netquake_learn(). One datagram must never move the stream: an attacker that spoofs
+ * one could end the player's game.
  */
 static __always_inline bool gap_learn(struct player *player, __u32 sequence)
 {
@@ -158,7 +170,10 @@ static __always_inline bool gap_learn(struct player *player, __u32 sequence)
 	return true;
 }
 
-/* Learn from @n, of which player_match() said MATCH_LEARNS. False: drop it. */
+/*
+ * Learn from @n, of which player_match() said MATCH_LEARNS. False: drop it. Called by
+ * player_learn_field() alone. At most one thing may be learned from a datagram.
+ */
 static __always_inline bool player_learn(struct player *player, const struct netchan *n)
 {
 	if (!(player->flags & PLAYER_QPORT))
@@ -173,7 +188,8 @@ static __always_inline bool player_learn(struct player *player, const struct net
 /*
  * Take one datagram from the limit with state *@due_ns. False: exceeded. No
  * compare-and-swap: the datagrams of a peer mostly come to one CPU, and elsewhere two at
- * the same moment count as one.
+ * the same moment count as one. Called by player_record(), player_follow() and
+ * netquake_spoofable(). On false nothing changes.
  */
 static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burst_ns,
 					__u64 now)
@@ -192,7 +208,9 @@ static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burs
  * sequence matched; else any source could have sent it, and the stream takes it as it is.
  * A datagram a few ahead costs as much as those between, so that nothing carries the
  * stream away faster than the limit. Returns REASON_PLAYER, or REASON_PLAYER_LIMIT: then
- * nothing changes.
+ * nothing changes. Called by player_learn_field(), player_decide(), netquake_learn() and,
+ * on the fast path, fast_path_player(): both paths must charge the same. The fast path
+ * calls it before it counts, and leaves a refused datagram to the slow path.
  */
 static __always_inline enum reason player_record(struct player *player, __u32 sequence,
 						 bool settled, __u64 now)
@@ -215,7 +233,8 @@ static __always_inline enum reason player_record(struct player *player, __u32 se
 
 /*
  * Return the index of the player of these words in its table, or PLAYERS_MAX. Searches
- * all cells of the bucket; analysed once by the verifier.
+ * all cells of the bucket; analysed once by the verifier. Called by player_find() alone,
+ * if the first cell with the tag is another player's. Changes nothing.
  */
 __noinline int player_search(__u64 first, __u64 second, __u64 third)
 {
@@ -224,7 +243,11 @@ __noinline int player_search(__u64 first, __u64 second, __u64 third)
 	return players_find(&live.players, &id, live.keys);
 }
 
-/* Return cell @at of the table, or NULL if @at is not below PLAYERS_MAX. */
+/*
+ * Return cell @at of the table, or NULL if @at is not below PLAYERS_MAX. Called with an
+ * index of players_find() or below PLAYERS_MAX. The comparison must stand right before
+ * the address, for the verifier.
+ */
 static __always_inline struct player_cell *player_cell(struct live *l, __u32 at)
 {
 	struct player_cell *cell;
@@ -240,7 +263,9 @@ static __always_inline struct player_cell *player_cell(struct live *l, __u32 at)
 /*
  * Return the first cell with the tag of @id, which is mostly the right one: the caller
  * must check it with cell_is(), and on false use player_find(). NULL: @id is surely not
- * in the table.
+ * in the table. Called by player_find() and, on the fast path, by is_no_player() and
+ * fast_path_player(). It must touch one word for a source that is no player: each
+ * datagram of a flood of game traffic pays for it.
  */
 static __always_inline struct player_cell *player_first(struct live *l,
 							const struct player_id *id)
@@ -256,7 +281,8 @@ static __always_inline struct player_cell *player_first(struct live *l,
 
 /*
  * Return the player @id, which may have left (player_alive()), or NULL if it is not in
- * the table.
+ * the table. Called by player_admit(), connlimit_refuse(), player_confirm() and
+ * detect_kind(), each of which checks player_alive() before it trusts the entry.
  */
 static __always_inline struct player *player_find(struct live *l,
 						  const struct player_id *id)
@@ -269,7 +295,12 @@ static __always_inline struct player *player_find(struct live *l,
 	return cell ? &cell->player : NULL;
 }
 
-/* Make the name of the client at @peer's end of @p, for the service in @slot. */
+/*
+ * Make the name of the client at @peer's end of @p, for the service in @slot. Called with
+ * a parsed @p in both directions: SENDER on ingress, RECEIVER at egress (keys_place()
+ * names a server by SENDER). plain_player() must make the same words on the fast path,
+ * and the daemon the same struct player_key.
+ */
 static __always_inline void packet_player(const struct packet *p, enum side peer,
 					  __u32 slot, struct player_id *ret)
 {
@@ -296,7 +327,8 @@ static __always_inline void packet_player(const struct packet *p, enum side peer
 
 /*
  * Make the key in the map qports of a player at the address and service of @id. @narrow:
- * 0, or QPORT_NARROW.
+ * 0, or QPORT_NARROW. Called by player_by_qport() and player_index(). The daemon removes
+ * entries by the same key (user/shield/shield_players.c).
  */
 static __always_inline void qport_key(const struct player_id *id, __u16 qport,
 				      __u16 narrow, struct qport_key *ret)
@@ -308,7 +340,8 @@ static __always_inline void qport_key(const struct player_id *id, __u16 qport,
 
 /*
  * Return the index of the player that has @qport at the address of @id, whatever its
- * port, or PLAYERS_MAX.
+ * port, or PLAYERS_MAX. Called by player_search_qport() alone. The load from struct
+ * live.moved must stay first: it spares nearly all datagrams the look-up in the map.
  */
 static __always_inline __u32 player_by_qport(struct live *l, const struct player_id *id,
 					     __u16 qport, __u16 narrow)
@@ -329,7 +362,7 @@ static __always_inline __u32 player_by_qport(struct live *l, const struct player
 
 /*
  * The same with a qport of 16 bits, or else, if @narrow, with its lower 8. Analysed once
- * by the verifier.
+ * by the verifier. Called by player_moved() alone. Changes nothing.
  */
 __noinline int player_search_qport(__u64 first, __u64 second, __u64 third, __u32 qport,
 				   __u32 narrow)
@@ -345,7 +378,9 @@ __noinline int player_search_qport(__u64 first, __u64 second, __u64 third, __u32
 /*
  * Return the player at the address of @id that has the qport of @n, and another port;
  * NULL: none. Servers of Quake III, QuakeWorld and Quake II follow a qport to its new
- * port; egress will then enter that.
+ * port; egress will then enter that. Called by player_admit() alone, for game traffic
+ * that belongs to no player at its port. may_have_moved() on the fast path must be true
+ * whenever this finds a player.
  */
 static __always_inline struct player *player_moved(struct live *l,
 						   const struct player_id *id,
@@ -361,7 +396,10 @@ static __always_inline struct player *player_moved(struct live *l,
 
 /*
  * Enter the qport of @player, which is known (PLAYER_QPORT), in the map qports, so that
- * the player is found when its port changes. Full: the player is not found then.
+ * the player is found when its port changes. Full: the player is not found then. Called
+ * by player_learn_field() and connect_recall() when PLAYER_QPORT is set. struct
+ * live.moved is added to once for a new entry, as the daemon takes one off when it
+ * removes the entry; a count that is too low hides a player whose port changed.
  */
 static __always_inline void player_index(struct live *l, const struct player_id *id,
 					 enum wire_family family,

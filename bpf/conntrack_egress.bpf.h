@@ -10,6 +10,11 @@
  * A new entry is verified (PLAYER_VERIFIED) if the server accepts a client only after a
  * challenge; NetQuake's is not, since a spoofed CCREQ_CONNECT is enough to draw game
  * traffic: conntrack_netquake.bpf.h.
+ *
+ * All functions are called at TC egress, by player_confirm() unless their comment says
+ * otherwise. The amplification limit does not apply to game traffic to a verified player,
+ * so no function may set PLAYER_VERIFIED for what a spoofed request alone can draw from a
+ * server.
  */
 #ifndef CONNTRACK_EGRESS_BPF_H
 #define CONNTRACK_EGRESS_BPF_H
@@ -24,7 +29,8 @@
 
 /*
  * Return the decimal number, perhaps negative, @skip bytes into the payload at @offset;
- * 0: there is none. Up to 10 digits.
+ * 0: there is none. Up to 10 digits. Called by player_accept() and egress_validated().
+ * The loop's bound and the mask of @skip must stay, for the verifier.
  */
 __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 {
@@ -56,7 +62,8 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 /*
  * Return true if @kind is the server's last flight of a DTLS handshake, which follows the
  * client's Finished: a ticket or the change of ciphers, whichever is first in its
- * datagram, and its own Finished.
+ * datagram, and its own Finished. Called by kind_accepts(), flags_new() and
+ * player_accept().
  */
 static __always_inline bool kind_finishes(enum wire_kind kind)
 {
@@ -66,6 +73,9 @@ static __always_inline bool kind_finishes(enum wire_kind kind)
 
 /*
  * Return true if a server sends @kind to accept a client that has returned its challenge.
+ * Called by player_confirm(), detect_reply() and kind_is_handshake(). Such a kind enters
+ * a verified player: add no kind that a server sends to an address that has returned
+ * nothing.
  */
 static __always_inline bool kind_accepts(enum wire_kind kind)
 {
@@ -73,21 +83,34 @@ static __always_inline bool kind_accepts(enum wire_kind kind)
 	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT || kind_finishes(kind);
 }
 
-/* Return true if @kind is game traffic that a server sends only after a challenge ... */
+/*
+ * Return true if @kind is game traffic that a server sends only after a challenge ...
+ * Called by player_confirm() and detect_look(). A kind in it enters a verified player
+ * (flags_new()).
+ */
 static __always_inline bool kind_is_game(enum wire_kind kind)
 {
 	return kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT ||
 	       kind == KIND_DTLS_DATA || kind == KIND_NQ_ENCRYPTED;
 }
 
-/* ... and NetQuake's game traffic, which a spoofed CCREQ_CONNECT is enough to draw. */
+/*
+ * ... and NetQuake's game traffic, which a spoofed CCREQ_CONNECT is enough to draw.
+ * Called by sent_sequence(), flags_new(), player_confirm(), egress_shares(),
+ * detect_look(), game_port_begins() and game_port_refresh(). Its players start
+ * unverified.
+ */
 static __always_inline bool kind_is_netquake(enum wire_kind kind)
 {
 	return kind == KIND_NQ_RELIABLE || kind == KIND_NQ_UNRELIABLE ||
 	       kind == KIND_NQ_ACK;
 }
 
-/* Return the sequence of the server's game datagram in @p; 0: too short. */
+/*
+ * Return the sequence of the server's game datagram in @p; 0: too short. Called by
+ * sequence_restarts() and sequence_note(). The highest bit of a little-endian sequence is
+ * cleared as in netchan_head(), since acknowledgements are compared with the result.
+ */
 static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct packet *p)
 {
 	struct cursor c = packet_payload(p);
@@ -103,7 +126,8 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 /*
  * Return true if an unreliable datagram of NetQuake is of another connection than those
  * before: servers count them from 0, and never back. Then what was learned belongs to a
- * connection that has ended.
+ * connection that has ended. Called for KIND_NQ_UNRELIABLE alone. On true
+ * player_confirm() enters the player anew, and all that was learned is lost.
  */
 static __always_inline bool sequence_restarts(const struct player *player,
 					      const struct packet *p)
@@ -117,7 +141,9 @@ static __always_inline bool sequence_restarts(const struct player *player,
 /*
  * Note the server's clock in a NetQuake update, which a client's moves return:
  * clock_verify(). Returns the clock with a mark that is to leave in its place, or 0:
- * leave it as it is.
+ * leave it as it is. Called for KIND_NQ_UNRELIABLE alone, after the player was found or
+ * entered. The clock that leaves must equal the one that clock_verify() expects:
+ * clock_marked() of the same player and clock.
  */
 static __always_inline __u32 clock_note(const struct player_id *id, struct player *player,
 					const struct packet *p)
@@ -170,7 +196,10 @@ static __always_inline __u32 clock_note(const struct player_id *id, struct playe
 
 /*
  * Note how far the server's sequence is. Returns true if this is a block of a NetQuake
- * level that may pass beyond the amplification limit: netquake_signs_on().
+ * level that may pass beyond the amplification limit: netquake_signs_on(). Called for
+ * game traffic other than KIND_NQ_ACK, KIND_NQ_UNRELIABLE and KIND_DTLS_DATA. Outside of
+ * NetQuake sent_sequence must not move back: ack_in_window() could refuse the player's
+ * acknowledgements.
  */
 static __always_inline bool sequence_note(const struct live *l, struct player *player,
 					  enum wire_family family, enum wire_kind kind,
@@ -196,7 +225,8 @@ static __always_inline bool sequence_note(const struct live *l, struct player *p
 
 /*
  * Enter a new player of these words with @flags. Returns its index, or PLAYERS_MAX: no
- * room (include/players.h). Analysed once by the verifier.
+ * room (include/players.h). Analysed once by the verifier. Called by player_new() alone.
+ * No other function of the programs may call players_enter().
  */
 __noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
 			    __u32 flags)
@@ -214,7 +244,8 @@ __noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
 
 /*
  * Enter @id and return its entry. NULL: no room; its datagrams are then limited as an
- * unvalidated client's.
+ * unvalidated client's. An entry that exists is overwritten: call it only if nothing that
+ * was learned counts any more.
  */
 static __always_inline struct player *
 player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
@@ -225,7 +256,10 @@ player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
 	return cell ? &cell->player : NULL;
 }
 
-/* Return the flags of a player that is entered for a datagram of @kind. */
+/*
+ * Return the flags of a player that is entered for a datagram of @kind. PLAYER_VERIFIED
+ * may be set only for a kind that a server sends after a challenge has returned.
+ */
 static __always_inline __u8 flags_new(enum wire_kind kind)
 {
 	if (kind_is_netquake(kind))
@@ -237,7 +271,11 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 	return PLAYER_VERIFIED;
 }
 
-/* Note the address of @player when the server sends to it: player_address_check(). */
+/*
+ * Note the address of @player when the server sends to it: player_address_check(). Called
+ * for each datagram to a player, so it must write seldom: player_address_note() writes
+ * about once per second.
+ */
 static __always_inline void player_note(const struct player_id *id,
 					const struct player *player, __u64 now)
 {
@@ -255,7 +293,8 @@ static __always_inline void player_note(const struct player_id *id,
 
 /*
  * Note what follows from an acceptance: the challenge (Quake III), and the qport of the
- * client's connect.
+ * client's connect. The challenge must come from the server's own datagram;
+ * connect_recall() decides how far the qport of the client's connect is trusted.
  */
 static __always_inline void player_accept(struct __sk_buff *ctx,
 					  const struct player_id *id,
@@ -280,9 +319,11 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 /*
  * Keep the table of players in step with a datagram from the server. Returns true if the
  * receiver is a verified player: then the amplification limit does not apply to game
- * traffic and to QuakeWorld's chunks of a download.
- * *@ret_followed: the daemon follows it. *@ret_signs_on: this is a block of a NetQuake
- * level that may pass beyond that limit. *@ret_clock: as of clock_note().
+ * traffic and to QuakeWorld's chunks of a download. *@ret_followed: the daemon follows
+ * it. *@ret_signs_on: this is a block of a NetQuake level that may pass beyond that
+ * limit. *@ret_clock: as of clock_note(). Called by egress_admit() alone, first, with a
+ * parsed @p. Keep the order: connlimit_note() needs the time before sent_ns is set, and
+ * clock_note() must see the entry of this connection.
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,

@@ -15,7 +15,8 @@
 
 /*
  * Learn from a datagram of Quake III, QuakeWorld or Quake II. Returns REASON_PLAYER and
- * so on.
+ * so on. Called by player_decide() alone, for MATCH_LEARNS. Index the player only once,
+ * when PLAYER_QPORT is new: player_index() counts.
  */
 static __always_inline enum reason
 player_learn_field(struct live *l, const struct player_id *id, struct player *player,
@@ -35,7 +36,8 @@ player_learn_field(struct live *l, const struct player_id *id, struct player *pl
 /*
  * Return true if the server in @slot speaks another protocol than its service says
  * (detect.h). Then no rule of that protocol matches its players, and none may be dropped
- * for it.
+ * for it. Called by player_admit() and, on the fast path, by fast_path() for a datagram
+ * that mismatches: both must ask before they drop it.
  */
 static __always_inline bool protocol_mismatch(const struct live *l, __u32 slot,
 					      enum wire_family family, __u64 now)
@@ -46,7 +48,9 @@ static __always_inline bool protocol_mismatch(const struct live *l, __u32 slot,
 
 /*
  * Decide about a datagram @c from the port of @player, which is alive. Returns
- * REASON_COUNT if it belongs to no player. Called by player_admit().
+ * REASON_COUNT if it belongs to no player. Called by player_admit(). It must return for
+ * MATCH_OK and MATCH_MISMATCH what fast_path_player() does (tests/kern/kern_ways.c), and
+ * must let no mismatching datagram reach a limit that the player shares.
  */
 static __always_inline enum reason
 player_decide(struct live *l, const struct player_id *id, struct player *player,
@@ -85,7 +89,9 @@ player_decide(struct live *l, const struct player_id *id, struct player *player,
 
 /*
  * Decide about a datagram that carries @player's qport, from another port. Until egress
- * has entered the new port, the player's stream goes on; the old port is silent.
+ * has entered the new port, the player's stream goes on; the old port is silent. Called
+ * by player_admit() alone. It must not change heard_ns: the silence of the old port is
+ * measured by it.
  */
 static __always_inline enum reason player_follow(struct player *player,
 						 enum wire_family family,
@@ -108,7 +114,9 @@ static __always_inline enum reason player_follow(struct player *player,
 /*
  * Decide about game traffic. Returns REASON_COUNT if it belongs to no player: then limit
  * it as an unvalidated client's. *@ret_followed is set if it passes and the daemon
- * follows its player. Called by admit() alone.
+ * follows its player. Called by admit() alone. It comes before the limits of a class, so
+ * that a flood does not stop a player. While protocol_mismatch() is true a datagram may
+ * be limited, and not dropped as a mismatch.
  */
 static __always_inline enum reason
 player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind kind,
@@ -143,7 +151,8 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 
 /*
  * player_address_check() of a datagram from the address of these words. Analysed once by
- * the verifier.
+ * the verifier. Called by player_address_check() alone. Changes nothing. Each reason has
+ * counters for some kinds alone (ABI_REASONS): return one that has a counter for @kind.
  */
 __noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u32 kind)
 {
@@ -159,7 +168,10 @@ __noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u
 	return kind < COUNTER_SHAPES ? REASON_PLAYER_MISMATCH : REASON_ADDRESS_IN_USE;
 }
 
-/* Return true if the payload begins with the marker, which game traffic never does. */
+/*
+ * Return true if the payload begins with the marker, which game traffic never does.
+ * Called by player_address_check() alone.
+ */
 static __always_inline bool packet_marked(const struct packet *p)
 {
 	struct cursor c = packet_payload(p);
@@ -173,7 +185,9 @@ static __always_inline bool packet_marked(const struct packet *p)
  * active player, or REASON_WITHIN_LIMITS. Engines match players by address, so they could
  * take it for that player's, whatever its shape: to a server with sequences, what has no
  * marker begins with one, and a NetQuake header or a DTLS record is a high one. A
- * datagram with the marker always passes.
+ * datagram with the marker always passes. Called by admit() and player_conflict() for a
+ * datagram that would pass and is not of REASON_PLAYER. Every path that passes such a
+ * datagram must call it.
  */
 static __always_inline enum reason player_address_check(__u32 slot, enum wire_kind kind,
 							const struct packet *p)

@@ -12,6 +12,10 @@
  *
  * Called by player_decide() when netquake_match() returns MATCH_LEARNS or
  * MATCH_SPOOFABLE, and by egress for the marks.
+ *
+ * A source that does not see the traffic to an address must not be able to verify a
+ * player there: every change has to keep the chance of a guess that clock_score() names.
+ * tests/kern/kern_clocks.c and tests/kern/kern_netquake.c test the rules.
  */
 #ifndef CONNTRACK_NETQUAKE_BPF_H
 #define CONNTRACK_NETQUAKE_BPF_H
@@ -46,7 +50,9 @@ const volatile struct limit spoofable_limit = { 1000000000ull / 400,
 /*
  * Return the number of low bits of @clock, the bits of a float of seconds, that hold a
  * mark: as many as move the clock by less than 2 ms, 1 to 8. Beyond 4.5 hours one bit
- * moves it by more.
+ * moves it by more. Called by clock_mask() and clock_verify(). More bits move the game's
+ * clock further, fewer are easier to guess. clock_write() replaces the lowest byte alone,
+ * so 8 is the most.
  */
 static __always_inline __u32 clock_bits(__u32 clock)
 {
@@ -59,7 +65,8 @@ static __always_inline __u32 clock_bits(__u32 clock)
 
 /*
  * Return a mask of the bits that clock_bits() counts: clocks that differ in these alone
- * have the same mark.
+ * have the same mark. Called by clock_note(), clock_marked() and clock_verify(), which
+ * must agree.
  */
 static __always_inline __u32 clock_mask(__u32 clock)
 {
@@ -70,7 +77,9 @@ static __always_inline __u32 clock_mask(__u32 clock)
  * Return @clock with its mark for the player @first .. @third, of struct player_id: the
  * low bits are a keyed hash of the player and of the bits above. Returns 0 where no clock
  * is marked: the service observes, or the amplification limit is off. A function of its
- * own, so that the verifier walks the hash once.
+ * own, so that the verifier walks the hash once. Called by clock_note() for the clock
+ * that leaves, and by clock_verify() for the one that returns: the result must depend on
+ * nothing that changes between them, except the settings.
  */
 __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 {
@@ -88,7 +97,9 @@ __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 /*
  * Return the server's clock that @move (17 bytes) names, if it is later than the last
  * that counted and was sent; 0: none. The clock follows clc_move. FTE's extension puts a
- * sequence of 16 bits before the clock, and DarkPlaces 7 one of 32.
+ * sequence of 16 bits before the clock, and DarkPlaces 7 one of 32. Called by
+ * clock_verify() alone, which has compared 17 bytes. Both bounds must stay: without
+ * clock_named a source could guess at the same clock again.
  */
 static __always_inline __u32 move_clock(const struct player *player, const __u8 *move)
 {
@@ -110,7 +121,9 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
  * CLOCK_BITS_ENOUGH once in 80 million clocks or less often. A client of DarkPlaces names
  * interpolated clocks, too: each lowers the score a little. If the address is @validated
  * by a challenge, only the player's own sequence is to be found, and interpolated clocks
- * raise the score.
+ * raise the score. Called by clock_verify() alone, for a marked clock. The gain of a
+ * right mark and the loss for a wrong one set the chance of a guess: change them only
+ * together.
  */
 static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,
 					bool validated)
@@ -137,7 +150,9 @@ static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,
  *
  * Clocks count in one stream of moves that follow each other. Other moves neither count
  * nor harm, unless the stream stops. If the address is @validated by a challenge, a right
- * mark makes its stream the player's.
+ * mark makes its stream the player's. Called by netquake_verify() alone, after
+ * PLAYER_CLOCKS is set. It must not let a spoofed move reset the score of a stream that
+ * goes on, and must set flags at its end alone.
  */
 static __always_inline void clock_verify(const struct player_id *id,
 					 struct player *player, struct cursor c,
@@ -195,6 +210,7 @@ static __always_inline void clock_verify(const struct player_id *id,
  * Learn from a datagram of a player that is not known by its moves. Before the game,
  * while the level is sent, there is no clock: then a client that acknowledged several
  * blocks may have the next one, and no more, since acknowledgements can be predicted.
+ * Called by netquake_learn() alone. Acknowledgements must set no flag.
  */
 static __always_inline void netquake_verify(const struct player_id *id,
 					    struct player *player, struct cursor c,
@@ -220,7 +236,9 @@ static __always_inline void netquake_verify(const struct player_id *id,
 
 /*
  * Return true if the block @sequence may pass beyond the amplification limit: one for
- * each acknowledgement, and not its repetitions. Called by egress.
+ * each acknowledgement, and not its repetitions. Called by egress. Called by
+ * sequence_note() alone, if the player is unverified and the mode is not strict. At most
+ * one block for each acknowledgement may pass.
  */
 static __always_inline bool netquake_signs_on(const struct player *player, __u32 sequence)
 {
@@ -228,7 +246,11 @@ static __always_inline bool netquake_signs_on(const struct player *player, __u32
 	       sequence == player->signed_next && sequence != player->sent_sequence;
 }
 
-/* Take a datagram that any source could have made from the player's second limit. */
+/*
+ * Take a datagram that any source could have made from the player's second limit. Called
+ * by player_decide(), player_admit() and netquake_learn(). The second limit must stay
+ * apart from due_ns, or spoofed datagrams would use up the player's own.
+ */
 static __always_inline enum reason netquake_spoofable(struct player *player, __u64 now)
 {
 	return player_take(&player->loose_due_ns, spoofable_limit.cost_ns,
@@ -239,7 +261,9 @@ static __always_inline enum reason netquake_spoofable(struct player *player, __u
 
 /*
  * Decide about a datagram for which netquake_match() returned MATCH_LEARNS: the moves are
- * not known yet, or this move is far ahead of them.
+ * not known yet, or this move is far ahead of them. Called by player_decide() alone.
+ * Until PLAYER_SEQUENCE is set, each datagram must be charged to one of the player's two
+ * limits.
  */
 static __always_inline enum reason netquake_learn(const struct player_id *id,
 						  struct player *player,

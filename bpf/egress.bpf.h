@@ -11,6 +11,10 @@
  * changes nothing (REASON_OTHER_SOCKET).
  *
  * Frames that XDP_TX sends back do not pass here: challenge.bpf.h counts it.
+ *
+ * egress_parse() runs for each frame of the interface, the other functions for each
+ * datagram of a service. A failure passes the datagram: only REASON_AMPLIFICATION of a
+ * service that enforces may drop one, with its later fragments.
  */
 #ifndef EGRESS_BPF_H
 #define EGRESS_BPF_H
@@ -29,7 +33,8 @@
 
 /*
  * Return the kind of the payload at @offset, from the server. Analysed once by the
- * verifier.
+ * verifier. Called by shield_out() and detect_look(). The offset is masked and taken by
+ * cursor_take(), for the verifier.
  */
 __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
 			    __u32 length)
@@ -46,7 +51,8 @@ __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
 
 /*
  * Return the bytes of the whole datagram in a frame of @frame bytes, even if this is its
- * first fragment.
+ * first fragment. Called by shield_out() alone. It must not be less than what will leave
+ * in all fragments: later fragments are not charged.
  */
 static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame)
 {
@@ -58,7 +64,9 @@ static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame)
 
 /*
  * Return true if @kind belongs to the server's half of a handshake. The follow sampler
- * needs these, and validated clients are not charged for them.
+ * needs these, and validated clients are not charged for them. Called by egress_shares(),
+ * sample_out_maybe() and egress_validated(). A kind in it is free for a validated client
+ * and may use the whole allowance for others.
  */
 static __always_inline bool kind_is_handshake(enum wire_kind kind)
 {
@@ -74,7 +82,8 @@ static __always_inline bool kind_is_handshake(enum wire_kind kind)
 /*
  * Return how many halves of the window (AMPLIFICATION_*) the receiver's prefix may be
  * ahead for a @kind. Neighbours of a known client have one half. Handshakes have both,
- * and all of NetQuake, until the address is verified.
+ * and all of NetQuake, until the address is verified. Called by egress_decide() alone.
+ * Only a block for which netquake_signs_on() is true may return AMPLIFICATION_LEVEL.
  */
 static __always_inline __u32 egress_shares(const struct live *l, const struct packet *p,
 					   enum wire_kind kind, __u32 signs_on)
@@ -92,7 +101,9 @@ static __always_inline __u32 egress_shares(const struct live *l, const struct pa
 
 /*
  * Charge a datagram of @bytes that goes to no verified player, and return the reason.
- * @target, @offsets: TARGET(), OFFSETS(). Analysed once by the verifier.
+ * @target, @offsets: TARGET(), OFFSETS(). Analysed once by the verifier. Called by
+ * egress_admit() alone, last: a call charges at most once. The caller drops on
+ * REASON_AMPLIFICATION.
  */
 __noinline int egress_decide(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 			     __u64 bytes, __u32 signs_on)
@@ -119,7 +130,8 @@ __noinline int egress_decide(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 
 /*
  * Sample a datagram from the server if one of the samplers takes it. @what: SAMPLE_WHAT()
- * without a sampler.
+ * without a sampler. Called by shield_out() alone, if struct sampling.any is set, after
+ * all changes of the frame.
  */
 static __always_inline void sample_out_maybe(struct __sk_buff *ctx, const struct live *l,
 					     __u64 what, bool followed, __u64 counted)
@@ -134,6 +146,8 @@ static __always_inline void sample_out_maybe(struct __sk_buff *ctx, const struct
 
 /*
  * Parse the frame, after making its first PULL_BYTES readable. Returns as packet_parse().
+ * Called by shield_out() alone, first: pulling data invalidates pointers. All offsets are
+ * forgotten, or the verifier explores the rest once per combination of headers.
  */
 static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct packet *ret)
 {
@@ -157,7 +171,8 @@ static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct pac
 
 /*
  * Return the offset of the number in a server's challenge of @kind; 0: none that is
- * noted.
+ * noted. Called by egress_validated() alone. The offset must be below 64, which
+ * decimal_at() masks it to.
  */
 static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
 {
@@ -171,7 +186,9 @@ static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
 /*
  * Return nonzero if a datagram of @target is part of a handshake with a validated client,
  * which like QUIC after address validation is not charged. A server's challenge is noted.
- * Analysed once by the verifier.
+ * Analysed once by the verifier. Called by egress_admit() alone, for what
+ * player_confirm() does not pass. It must not return true for a client that the server
+ * alone has challenged: VALIDATED_COOKIE decides.
  */
 __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 				__u32 family)
@@ -198,7 +215,8 @@ __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offse
  * Note in struct detected a datagram that tells which protocol the server speaks. @shape:
  * as of detect_kind(); game traffic without one tells nothing. QuakeWorld's challenge, a
  * `c` alone, is a word on its own services only; elsewhere it is KIND_OOB_UNKNOWN and is
- * classified again. Called by shield_out() for each datagram of the server's own user.
+ * classified again. Called by shield_out() for each datagram of the server's own user. A
+ * datagram from a socket of another user must not be noted.
  */
 static __always_inline void detect_look(struct __sk_buff *ctx, __u32 slot, __u32 family,
 					enum wire_kind kind, const struct packet *p,
@@ -216,7 +234,9 @@ static __always_inline void detect_look(struct __sk_buff *ctx, __u32 slot, __u32
 
 /*
  * Decide about the server's datagram @p of @bytes. Returns the reason. *@ret_followed,
- * *@ret_clock: as of player_confirm().
+ * *@ret_clock: as of player_confirm(). Called by shield_out() alone, not for the socket
+ * of another user. Keep the order: the player first, the charge last, since only what no
+ * rule before it passes may be charged.
  */
 static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct live *l,
 						__u32 slot, const struct service *service,
@@ -246,6 +266,7 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
  * payload is at @offset. Only the lowest byte of the clock differs; the checksum adds it
  * in one word with svc_time before it. If a helper fails, the clock stays as it is. The
  * call invalidates the caller's pointers into the packet, so it must be the last change.
+ * Called by shield_out() alone, for a datagram that leaves.
  */
 __noinline int clock_write(struct __sk_buff *ctx, __u32 offset, __u32 clock)
 {
@@ -262,7 +283,9 @@ __noinline int clock_write(struct __sk_buff *ctx, __u32 offset, __u32 clock)
 /*
  * Return nonzero if the datagram comes from a socket of another user than the server in
  * @slot: any user may bind [::]:PORT beside a server on 0.0.0.0:PORT. Of a server in a
- * container or another network namespace no socket is visible here: 0.
+ * container or another network namespace no socket is visible here: 0. Called by
+ * shield_out() for each datagram, so it must stay cheap where no user is noted. 0 means
+ * "the server or not known": an unknown socket must not lose its server's rules.
  */
 __noinline int other_socket(struct __sk_buff *ctx, __u32 slot)
 {
@@ -275,7 +298,12 @@ __noinline int other_socket(struct __sk_buff *ctx, __u32 slot)
 	return user && ctx->sk && bpf_get_socket_uid(ctx) + 1 != user;
 }
 
-/* Decide about a frame that leaves. TC_ACT_UNSPEC passes it, TC_ACT_SHOT drops it. */
+/*
+ * Decide about a frame that leaves. TC_ACT_UNSPEC passes it, TC_ACT_SHOT drops it. Called
+ * by the kernel at TC egress for each frame of the interface. A frame that is no datagram
+ * of a service must pass unchanged and early. clock_write() invalidates pointers into the
+ * frame: use none after it.
+ */
 SEC("tc")
 int shield_out(struct __sk_buff *ctx)
 {

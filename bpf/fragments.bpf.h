@@ -27,7 +27,10 @@
 #define FRAGMENT_OWNER_AT 33
 #define FRAGMENT_AGE_S	  1 /* age of a note that still counts, in units of 2^30 ns */
 
-/* Return the part of fragment_hash() of the address at @side. */
+/*
+ * Return the part of fragment_hash() of the address at @side. Called by fragment_hash()
+ * alone.
+ */
 static __always_inline __u64 fragment_end(const struct live *l, const struct packet *p,
 					  enum side side)
 {
@@ -42,7 +45,8 @@ static __always_inline __u64 fragment_end(const struct live *l, const struct pac
 
 /*
  * Return a hash of both addresses and the IP id. The upper FRAGMENT_BITS choose the cell;
- * the 31 bits after them are kept as its owner.
+ * the 31 bits after them are kept as its owner. Called by fragment_note() and
+ * fragment_follow(), which must agree: only fields that all fragments have may enter it.
  */
 static __always_inline __u64 fragment_hash(const struct live *l, const struct packet *p)
 {
@@ -52,7 +56,7 @@ static __always_inline __u64 fragment_hash(const struct live *l, const struct pa
 
 /*
  * Return the cell of @hash, of fragment_hash(). NULL cannot be, but the verifier does not
- * know.
+ * know. Called by fragment_note() and fragment_follow().
  */
 static __always_inline __u64 *fragment_cell(__u64 hash)
 {
@@ -61,7 +65,11 @@ static __always_inline __u64 *fragment_cell(__u64 hash)
 	return bpf_map_lookup_elem(&fragments, &index);
 }
 
-/* Note what became of the first fragment of a datagram of the service in @slot. */
+/*
+ * Note what became of the first fragment of a datagram of the service in @slot. @dropped
+ * must be the verdict of this datagram, also if it passes: the note replaces an older one
+ * with the same id.
+ */
 static __always_inline void fragment_note(const struct live *l, const struct packet *p,
 					  __u32 slot, bool dropped)
 {
@@ -75,6 +83,7 @@ static __always_inline void fragment_note(const struct live *l, const struct pac
 
 /*
  * Return TC_ACT_SHOT for a later fragment whose first one was dropped, or TC_ACT_UNSPEC.
+ * It must pass a fragment without a note, and one of a service that observes or is gone.
  */
 static __always_inline int fragment_follow(const struct live *l, const struct tables *tab,
 					   const struct packet *p)

@@ -20,7 +20,9 @@
 
 /*
  * Note the port that the CCREP_ACCEPT in @p names (bytes 5 to 8, little-endian). Never
- * over a port of the configuration, nor over a game that goes on.
+ * over a port of the configuration, nor over a game that goes on. Only for a
+ * KIND_CCREP_ACCEPT of a NetQuake service, from its own user's socket. It must not take
+ * over a port of the configuration: another program of the host would lose its traffic.
  */
 static __always_inline void game_port_learn(const struct live *l, struct tables *t,
 					    __u32 slot, const struct packet *p)
@@ -51,7 +53,8 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
 /*
  * Return true if the payload at @offset, of @length bytes, begins a game on port @number,
  * which CCREP_ACCEPT has named lately: it has NetQuake's header with the very length, as
- * no other protocol's. Analysed once by the verifier.
+ * no other protocol's. Analysed once by the verifier. Called for a port with PORT_NAMED
+ * alone. The caller must ask other_socket() too before it sets PORT_LEARNED.
  */
 __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offset,
 				__u32 length)
@@ -71,7 +74,10 @@ __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offse
 		classify_netquake(FAMILY_NETQUAKE, take_u64(&c, length), length));
 }
 
-/* Keep a game port for as long as NetQuake leaves from it. */
+/*
+ * Keep a game port for as long as NetQuake leaves from it. Called for each datagram of a
+ * service: it must write only for a learned port.
+ */
 static __always_inline void game_port_refresh(const struct live *l, struct tables *t,
 					      enum wire_kind kind, const struct packet *p)
 {

@@ -14,7 +14,9 @@
 
 /*
  * Return the random of the ClientHello in @p, hashed to 31 bits. It tells one ClientHello
- * from the next of the same sender, and is the same in each repetition.
+ * from the next of the same sender, and is the same in each repetition. Called by
+ * greylisted() and cookie_check(). Both paths must compute the same, and bit 31 must stay
+ * 0: GREYLIST_KEYS has it.
  */
 static __always_inline int hello_random(struct xdp_md *ctx, const struct packet *p)
 {
@@ -30,7 +32,11 @@ static __always_inline int hello_random(struct xdp_md *ctx, const struct packet 
 	return sum >> 1;
 }
 
-/* Return a keyed hash of a request of @peer. @random tells its requests apart. */
+/*
+ * Return a keyed hash of a request of @peer. @random tells its requests apart. Called by
+ * greylisted(), greylist_decide() and challenge_keys_decide(). The fast path and
+ * shield_validate() must hash the same request alike.
+ */
 static __always_inline __u64 greylist_hash(const struct live *l,
 					   const struct cookie_peer *peer, __u32 random)
 {
@@ -41,6 +47,9 @@ static __always_inline __u64 greylist_hash(const struct live *l,
 /*
  * greylist_seen() of the request with @hash, in this CPU's table. @hello: with DTLS's
  * intervals, not NetQuake's. @look: as of greylist_seen(). Analysed once by the verifier.
+ * Called by greylisted() with @look, since shield_validate() asks again, and by
+ * greylist_decide() and challenge_keys_decide() without. The table is this CPU's own: no
+ * locks.
  */
 __noinline int greylist_retried(__u64 hash, __u32 hello, __u32 look)
 {
@@ -58,7 +67,8 @@ __noinline int greylist_retried(__u64 hash, __u32 hello, __u32 look)
 /*
  * Return true if a first @kind, CCREQ_CONNECT or ClientHello, exceeds the limit of its
  * service or of its source at @net. Puts the service under load in the first case. False:
- * a limit of the prefix may still be exceeded.
+ * a limit of the prefix may still be exceeded. Called by greylisted() alone. It must be
+ * true only where unvalidated_decide() finds a limit exceeded too.
  */
 static __always_inline bool join_over_limit(struct live *l, const struct service *s,
 					    __u32 slot, enum wire_kind kind, __u64 net,
@@ -87,9 +97,10 @@ static __always_inline bool join_over_limit(struct live *l, const struct service
 /*
  * Return true if a datagram is a CCREQ_CONNECT or first ClientHello that is over a limit,
  * its sender is not validated, and it comes for the first time. The caller drops it for
- * REASON_GREYLISTED. @what and @offsets: TARGET() and OFFSETS(), of @length bytes.
- * Called for a sender that is in no list, and a service that does not only observe.
- * Walked once by the verifier.
+ * REASON_GREYLISTED. @what and @offsets: TARGET() and OFFSETS(), of @length bytes. Called
+ * for a sender that is in no list, and a service that does not only observe. Walked once
+ * by the verifier. Called by fast_path() alone. It may only drop what greylist_decide()
+ * would drop for the same reason.
  */
 __noinline int greylisted(struct xdp_md *ctx, __u64 target, __u64 offsets, __u32 length)
 {

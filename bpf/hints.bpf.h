@@ -35,7 +35,8 @@
  * Paths that differ only in @v then count as equal, and the verifier prunes all but one.
  * Without it, each combination of headers and each of a hundred command words is explored
  * to the end: millions of instructions in place of 60,000. The bounds of @v are lost too,
- * so mask or compare it afterwards.
+ * so mask or compare it afterwards. Called on values that differ by path (kind, reason,
+ * list, offsets). Never on an index right before its use without a new comparison.
  */
 static __always_inline __u32 verifier_forget(__u32 v, __u32 unknown)
 {
