@@ -3,13 +3,16 @@
  * fastpath.bpf.h - decide about most of what arrives in few instructions: datagrams of a
  * flood that are refused, and the next datagram of a player.
  *
- * Called by plain_path() and encapsulated_path(). fast_path() decides only what the slow
- * path (decide(), shield_validate(), shield_cache()) would decide alike, and leaves the
- * rest to these: it never passes a datagram of an unvalidated client.
- * tests/kern/kern_ways.c compares the paths. A rule that both need stands once, in
- * sequence.bpf.h, ratelimit.bpf.h or challenge_share.bpf.h.
+ * plain_path() and encapsulated_path() call fast_path() with a parsed frame; the other
+ * functions are called from it alone, if their comments name no caller. What must hold:
  *
- * Every instruction here is paid by each datagram of a flood (tests/kern/kern_steps.c).
+ * - fast_path() decides only what the slow path (decide(), shield_validate(),
+ *   shield_cache()) would decide alike, and leaves the rest to these: it never passes a
+ *   datagram of an unvalidated client. tests/kern/kern_ways.c compares the paths. A rule
+ *   that both need stands once, in sequence.bpf.h, ratelimit.bpf.h or
+ *   challenge_share.bpf.h.
+ * - The path that drops or passes a datagram counts it, once.
+ * - Each datagram of a flood pays for each instruction (tests/kern/kern_steps.c).
  */
 #ifndef FASTPATH_BPF_H
 #define FASTPATH_BPF_H
@@ -40,7 +43,8 @@ struct target {
 /*
  * Return the kind of a payload of @length bytes at @offset of the frame that does not
  * begin with the marker (ff ff ff ff). Analysed once by the verifier, like the next
- * function.
+ * function. Called by classify_text_at(), classify_plain() and kind_at(): both paths must
+ * classify alike.
  */
 __noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 				__u32 length)
@@ -57,7 +61,7 @@ __noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 /*
  * Return the kind of a payload of @length bytes at @offset of the frame, where the marker
  * stands. Below 4 bytes, part of what stands there is Ethernet padding, and the payload
- * has no marker. Analysed once by the verifier.
+ * has no marker. Analysed once by the verifier. Called by classify_plain() and kind_at().
  */
 __noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 				__u32 length)
@@ -77,8 +81,9 @@ __noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 
 /*
  * Sample a datagram toward the server if one of the samplers takes it. @what:
- * SAMPLE_WHAT() without a sampler; @followed: it is of a followed player;
- * @counted: count() of its counter. Call it only if struct sampling.any is set.
+ * SAMPLE_WHAT() without a sampler; @followed: it is of a followed player; @counted:
+ * count() of its counter. Called by fast_path_player() and count_decision(), if struct
+ * sampling.any is set.
  */
 static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
 					 const struct service *s, __u64 what,
@@ -99,9 +104,7 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 		sample_in(ctx, what | SAMPLER_STATISTIC, bytes);
 }
 
-/* --- floods ------------------------------------------------------------------ */
-
-/* Return address_net() of the sender. */
+/* Return address_net() of the sender: the key of limits and reputation on both paths. */
 static __always_inline __u64 plain_net(const struct plain *plain)
 {
 	const __be32 *from;
@@ -115,8 +118,8 @@ static __always_inline __u64 plain_net(const struct plain *plain)
 }
 
 /*
- * Keep the sender in the log of refused sources, for refused_turn(). @kind, @reason: of
- * the datagram.
+ * Keep the sender in the log of refused sources, after refused_turn(), as
+ * count_decision() does. @kind, @reason: of the datagram.
  */
 static __always_inline void plain_refused(const struct target *f, __u64 kind,
 					  __u64 reason, const struct plain *plain)
@@ -131,7 +134,9 @@ static __always_inline void plain_refused(const struct target *f, __u64 kind,
 
 /*
  * Count a dropped datagram in @counter of the @row at @key, note its source if it is its
- * turn, and perhaps sample it. @kind: below KIND_COUNT, as the verifier must know.
+ * turn, and perhaps sample it, as count_decision() does. Called by drop_for() and
+ * not_challenged(); the caller returns XDP_DROP. @kind: below KIND_COUNT, as the verifier
+ * must know.
  */
 static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 				    const struct target *f, __u64 kind, __u64 reason,
@@ -218,8 +223,6 @@ drop:
 	return drop_for(ctx, l, f, kind, reason, number, p, plain, bytes);
 }
 
-/* --- tail calls ----------------------------------------------------------------- */
-
 /* Return OFFSETS() of the datagram. */
 static __always_inline __u64 plain_offsets(const struct packet *p,
 					   const struct plain *plain)
@@ -231,8 +234,9 @@ static __always_inline __u64 plain_offsets(const struct packet *p,
 }
 
 /*
- * Return @way, PATH_VALIDATE or PATH_CACHE, after storing the context for its program.
- * @judgement: what is decided already, see TAIL_CTX_DECIDED; 0: nothing.
+ * Return @way, PATH_VALIDATE or PATH_CACHE, after storing the context for its program:
+ * the tail call must follow. @judgement: what is decided already, see TAIL_CTX_DECIDED;
+ * 0: nothing.
  */
 static __always_inline int tail_call_to(int way, const struct target *f, __u64 kind,
 					const struct packet *p, const struct plain *plain,
@@ -243,11 +247,9 @@ static __always_inline int tail_call_to(int way, const struct target *f, __u64 k
 	return way;
 }
 
-/* --- address validation --------------------------------------------------------- */
-
 /*
  * Return true if a challenge for this service may have to carry the server's host keys
- * (host_keys.bpf.h).
+ * (host_keys.bpf.h). The answer must be that of keys_state().
  */
 static __always_inline bool adds_keys(const struct live *l, const struct target *f)
 {
@@ -259,7 +261,8 @@ static __always_inline bool adds_keys(const struct live *l, const struct target 
  * Drop and count a request that exceeds its limits, if its client must not be challenged
  * now. On false shield_validate() decides. *@ret_judgement is then the reason to refuse
  * the request if no challenge can be sent; 0 if shield_validate() must look at its limits
- * too. Puts the service under load if its own limit for joining is exceeded.
+ * too. Puts the service under load if its own limit for joining is exceeded. Takes
+ * nothing from the share: shield_validate() does.
  */
 static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, __u64 kind,
@@ -322,8 +325,6 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 			p, plain, bytes);
 }
 
-/* --- queries --------------------------------------------------------------------- */
-
 /*
  * Decide about a datagram with the marker that refuse() has not dropped. True:
  * *@ret_action is PATH_VALIDATE or PATH_CACHE, with the context stored, or is unchanged,
@@ -365,8 +366,6 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	return true;
 }
 
-/* --- players ----------------------------------------------------------------- */
-
 /* Make packet_player() of the sender. */
 static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 					 struct player_id *ret)
@@ -392,7 +391,7 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 /*
  * Return true if a player at the sender's address may have the qport of the payload at
  * @at: then its port may have changed. True is a hint from a table of counts; false is
- * certain.
+ * certain. player_moved() finds no player where it is false.
  */
 static __always_inline bool may_have_moved(const struct live *l,
 					   const struct player_id *id,
@@ -532,7 +531,8 @@ static __always_inline bool plain_acl_prefilter(const struct live *l,
 
 /*
  * Decide about a datagram for the service of @f. True: *@ret_action is an XDP action or
- * PATH_*. False: the slow path decides.
+ * PATH_*. False: the slow path decides. The order is that of admit(): lists, player,
+ * limits.
  */
 static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 				      const struct target *f, const struct packet *p,

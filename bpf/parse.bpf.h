@@ -4,16 +4,19 @@
  *
  * Two parsers give the same result. parse_plain() accepts frames without VLAN tags, IP
  * options, extension headers or fragments, which is most traffic, in few instructions;
- * parse_encapsulated() accepts the rest. Called by shield(), shield_out() and
- * shield_joined(), and by the slow path.
+ * parse_encapsulated() accepts the rest. plain_path() and packet_parse() (at TC) call the
+ * first, parse_headers() and packet_parse() the second; no other function parses. Every
+ * frame of the interface pays for parse_plain(), each datagram of a flood for it, for
+ * plain_fits(), and mostly for plain_source() and plain_hash().
  *
  * Invariants:
  *
  * - Lengths come from the IP and UDP headers, as Linux takes them. The bytes after them
- * are Ethernet padding and no payload.
+ *   are Ethernet padding and no payload.
  * - A frame that Linux would not deliver to a socket is passed (OTHER_UNPARSED). A
  *   datagram that Linux would deliver must be found here, in whatever it is encapsulated.
- * - struct packet holds offsets, not pointers: see hints.bpf.h.
+ * - struct packet holds offsets, not pointers: see hints.bpf.h. Each offset is masked and
+ *   compared with the end right before its use, or the verifier refuses the load.
  */
 #ifndef PARSE_BPF_H
 #define PARSE_BPF_H
@@ -89,8 +92,9 @@ enum side {
 };
 
 /*
- * Return the port of @side, network order. Returns 0 if the frame ends before it, which
- * the parsers exclude and the verifier does not know.
+ * Return the port of @side, network order. Called by packet_player() and frame_is_local()
+ * after parsing. 0: the frame ends before it, which the parsers exclude; the verifier
+ * does not know.
  */
 static __always_inline __be16 packet_port(const struct packet *p, enum side side)
 {
@@ -106,8 +110,8 @@ static __always_inline __be16 packet_port(const struct packet *p, enum side side
 }
 
 /*
- * Return @be_port in host byte order. A shift makes it, so that the verifier knows that
- * it has 16 bits.
+ * Return @be_port in host order, as struct tables.ports is indexed. A shift makes it, so
+ * that the verifier knows that it has 16 bits.
  */
 static __always_inline __u64 port_number(__be16 be_port)
 {
@@ -118,8 +122,8 @@ static __always_inline __u64 port_number(__be16 be_port)
 }
 
 /*
- * Return the address of @side: 1 word of IPv4, or 4 of IPv6, network order. NULL if the
- * frame ends before it, which the parsers exclude and the verifier does not know.
+ * Return the address of @side after parsing: 1 word of IPv4, or 4 of IPv6, network order.
+ * NULL: the frame ends before it, which the parsers exclude; the verifier does not know.
  */
 static __always_inline const __be32 *packet_address(const struct packet *p,
 						    enum side side)
@@ -133,7 +137,7 @@ static __always_inline const __be32 *packet_address(const struct packet *p,
 
 /*
  * Return a cursor at the payload. It ends at the frame's end, so @p->length bounds the
- * payload.
+ * payload: the caller must compare.
  */
 static __always_inline struct cursor packet_payload(const struct packet *p)
 {
@@ -143,9 +147,8 @@ static __always_inline struct cursor packet_payload(const struct packet *p)
 }
 
 /*
- * Return @other: a parser gives up. @apart: the caller is a __noinline function that
- * returns @other alone; then seldom_here() keeps the load of @other out of the common
- * path.
+ * Return @other: a parser gives up. @apart: the caller is parse_headers(), which returns
+ * @other alone; then seldom_here() keeps the load of @other out of the common path.
  */
 static __always_inline enum other leave(bool apart, enum other other)
 {
@@ -156,7 +159,7 @@ static __always_inline enum other leave(bool apart, enum other other)
 
 #define PARSED OTHER_COUNT /* a UDP datagram or its first fragment was found */
 
-/* Return how many of the frame's @length bytes are at @at and after it. */
+/* Return how many of the frame's @length bytes are from @at on. For the parsers. */
 static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 					__u64 length)
 {
@@ -168,8 +171,9 @@ static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 
 /*
  * Parse the UDP header at @c, of which @left bytes of IP payload are left (below 0:
- * none). Sets @p's port, payload and length, and @p->whole if the length is wrong.
- * @apart: as of leave().
+ * none), for parse_ipv4() and parse_ipv6(). Sets @p's port, payload and length, and
+ * @p->whole if the length is wrong: that is no reason to give up, since it must be
+ * dropped. @apart: as of leave().
  */
 static __always_inline enum other
 parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct packet *p)
@@ -192,9 +196,9 @@ parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct pac
 }
 
 /*
- * Parse an IPv4 header at @c, and the UDP header after it, in a frame of @length bytes.
- * Of a later fragment only the addresses and the id are set. @server: which end the
- * server is. @apart: as of leave().
+ * Parse an IPv4 header at @c, and the UDP header after it, in a frame of @length bytes,
+ * for parse_encapsulated(). Of a later fragment the addresses and the id are set:
+ * fragment_follow() needs them. @server: which end the server is. @apart: as of leave().
  */
 static __always_inline enum other
 parse_ipv4(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
@@ -239,7 +243,8 @@ static const __u8 ipv6_exts[256] = {
 
 /*
  * Parse an IPv6 header at @c, up to IPV6_EXT_MAX extension headers and the UDP header
- * after them. @length, @server, @apart: as of parse_ipv4().
+ * after them, for parse_encapsulated(). More headers must not pass as OTHER_NOT_UDP.
+ * @length, @server, @apart: as of parse_ipv4().
  */
 static __always_inline enum other
 parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
@@ -254,10 +259,7 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	start = at = c->pos;
 	next = ip->nexthdr;
 	left = bpf_ntohs(ip->payload_len);
-	/*
-	 * Linux takes a length of 0 before hop-by-hop options as "to the end of the
-	 * frame".
-	 */
+	/* Linux: a length of 0 before hop-by-hop options is "to the end of the frame". */
 	if (!left && next == IPPROTO_HOPOPTS)
 		left = frame_left(p, c->pos, length);
 	if (left > frame_left(p, c->pos, length))
@@ -266,9 +268,7 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = 0;
 	p->ipv6 = 1;
-	/*
-	 * A header may end beyond the frame: the comparison of the next one finds that.
-	 */
+	/* A header may end beyond the frame: the comparison of the next one finds it. */
 #pragma unroll
 	for (int i = 0; i < IPV6_EXT_MAX; i++) {
 		__u64 unit = ipv6_exts[next], octets;
@@ -285,10 +285,7 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 			unit = 0;
 		}
 		next = at[0];
-		/*
-		 * Linux 6.1's verifier derives no bounds of a product; the mask changes
-		 * no value.
-		 */
+		/* Linux 6.1 derives no bounds of a product; the mask changes no value. */
 		octets = at[1] * unit;
 		same_copy(octets);
 		at += 8 + (octets & EXT_LONGEST);
@@ -307,9 +304,7 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	(OTHER_COUNT + 1) /* parse_plain(): the frame is not plain, or too short; use \
 			     parse_encapsulated() */
 
-/*
- * Where a datagram is, for the fast path. parse_plain() and encapsulated_plain() fill it.
- */
+/* A datagram for the fast path. parse_plain() and encapsulated_plain() fill it. */
 struct plain {
 	const __u8 *payload;
 	__u64 offset; /* PLAIN_IPV4 or PLAIN_IPV6; of an encapsulated frame it only says
@@ -376,7 +371,8 @@ static __always_inline int parse_plain(enum side server, bool truncated, struct 
 
 /*
  * Return true if the lengths of a datagram that is PARSED agree with the frame of @length
- * bytes; then @p->length is set. Otherwise parse_encapsulated() decides.
+ * bytes; then @p->length is set. Otherwise parse_encapsulated() decides. On false the
+ * caller must not use @p->length.
  */
 static __always_inline bool plain_fits(__u64 length, const struct plain *plain,
 				       struct packet *p)
@@ -398,6 +394,7 @@ static __always_inline __u32 plain_ipv6(const struct plain *plain)
 /*
  * Return the sender's address in the frame, 4 bytes of IPv4 or 16 of IPv6. @offset:
  * @plain's, which the caller has compared, so that the verifier sees a constant distance.
+ * For the fast path.
  */
 static __always_inline const __u8 *plain_source(const struct plain *plain, __u64 offset)
 {
@@ -407,7 +404,10 @@ static __always_inline const __u8 *plain_source(const struct plain *plain, __u64
 	       (offset == PLAIN_IPV4 ? PLAIN_IPV4 - 26 : PLAIN_IPV6 - 22);
 }
 
-/* Return budget_hash() of the sender's address_net(). */
+/*
+ * Return budget_hash() of the sender's address_net(), for limits_exceeded(): both paths
+ * must charge the same cell.
+ */
 static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 keys[3])
 {
 	const __be32 *from;
@@ -426,7 +426,7 @@ static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 k
 	return hash;
 }
 
-/* Fill the rest of @p. Only after plain_fits(). */
+/* Fill the rest of @p. For packet_parse() alone, after plain_fits(). */
 static __always_inline void plain_packet(const struct plain *plain, struct packet *p)
 {
 	p->payload = plain->offset;
@@ -436,17 +436,14 @@ static __always_inline void plain_packet(const struct plain *plain, struct packe
 	p->whole = WHOLE;
 }
 
-/*
- * Return a cursor at the payload. It ends at the frame's end, so @p->length bounds the
- * payload.
- */
+/* packet_payload() on the fast path. */
 static __always_inline struct cursor plain_payload(const struct plain *plain,
 						   const struct packet *p)
 {
 	return (struct cursor){ .pos = plain->payload, .end = p->end };
 }
 
-/* Is @proto a VLAN tag's? */
+/* Return true if @proto is a VLAN tag's. */
 static __always_inline bool is_tag(__be16 proto)
 {
 	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
@@ -455,7 +452,8 @@ static __always_inline bool is_tag(__be16 proto)
 /*
  * Parse a frame of @length bytes of which parse_plain() said PLAIN_MORE, or whose lengths
  * disagree. @p has its start and end; the rest is set. Returns PARSED or why there is no
- * datagram. Called through parse_headers() at the interface, since it has many paths.
+ * datagram. Called by parse_headers() at the interface, since it has many paths, and
+ * packet_parse().
  */
 static __always_inline enum other parse_encapsulated(__u64 length, enum side server,
 						     bool apart, struct packet *p)
@@ -481,9 +479,7 @@ static __always_inline enum other parse_encapsulated(__u64 length, enum side ser
 		return parse_ipv4(&c, length, server, apart, p);
 	if (proto == bpf_htons(ETH_P_IPV6))
 		return parse_ipv6(&c, length, server, apart, p);
-	/*
-	 * Linux strips any number of tags with VLAN id 0, and delivers what they contain.
-	 */
+	/* Linux strips all tags with VLAN id 0, and delivers what they contain. */
 	return is_tag(proto) ? OTHER_TOO_MANY_HEADERS : OTHER_NOT_IP;
 }
 
@@ -516,8 +512,9 @@ static __always_inline enum whole encapsulated_whole(__u64 encapsulated)
 
 /*
  * Fill @ret and @p for the fast path from @encapsulated, as ENCAPSULATED() packs it. @p
- * has its start and end. Returns false if the frame ends before, which parse_headers()
- * excludes and the verifier does not know.
+ * has its start and end. Called by target_find() and encapsulated_path() after
+ * parse_headers(). False: the frame ends before, which parse_headers() excludes; the
+ * verifier does not know.
  */
 static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet *p,
 					       struct plain *ret)
@@ -552,7 +549,7 @@ static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet
 	return true;
 }
 
-/* Set start and end of @p's frame. */
+/* Set start and end of @p's frame; anew after each helper that moves the frame. */
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
 {
 	/* As 32 bits the compiler would copy them. */
@@ -562,7 +559,10 @@ static __always_inline void packet_begin(void *data, void *data_end, struct pack
 	p->end = data_end;
 }
 
-/* verifier_forget() of all offsets, so that all combinations of headers count as one. */
+/*
+ * verifier_forget() of all offsets, so that all combinations of headers count as one. For
+ * the TC programs, after packet_parse().
+ */
 static __always_inline void packet_verifier_forget(struct packet *p, __u32 unknown)
 {
 	p->addresses = verifier_forget(p->addresses, unknown);
