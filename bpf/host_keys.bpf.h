@@ -18,7 +18,10 @@
 
 #define KEYS_MARK 0x6e656c76 /* "vlen" */
 
-/* Return the host keys of the service in @slot, or NULL if there is no such slot. */
+/*
+ * Return the host keys of the service in @slot, or NULL if there is no such slot. Called
+ * by keys_state(), keys_learn() and keys_challenge_send().
+ */
 static __always_inline struct host_keys *keys_at(__u32 slot)
 {
 	return index_below(&slot, SERVICES_MAX) ? &live.validation.keys[slot] : NULL;
@@ -26,7 +29,9 @@ static __always_inline struct host_keys *keys_at(__u32 slot)
 
 /*
  * Return enum host_keys_state of a service of @family. Challenges of other protocols
- * carry no keys: KEYS_NONE.
+ * carry no keys: KEYS_NONE. Called by unvalidated_decide() and pkt_keys(); adds_keys() on
+ * the fast path must agree for KEYS_NONE. The read is volatile, since egress writes
+ * meanwhile.
  */
 static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 {
@@ -40,7 +45,8 @@ static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 
 /*
  * Copy what follows the text of a challenge of @length bytes at @payload into @keys.
- * Returns the new enum host_keys_state.
+ * Returns the new enum host_keys_state. Called by keys_learn() alone, while the state is
+ * KEYS_UNKNOWN. The text beyond the length must be zeros: the sum counts all of it.
  */
 static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *keys,
 				       __u32 payload, __u32 length)
@@ -65,7 +71,10 @@ static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *
 	return KEYS_KNOWN;
 }
 
-/* Return true if @then (0: never) is less than KEYS_SEVERAL_NS ago. */
+/*
+ * Return true if @then (0: never) is less than KEYS_SEVERAL_NS ago. Called by
+ * keys_learn() alone.
+ */
 static __always_inline bool keys_lately(__u64 then, __u64 now)
 {
 	return then && now - then < KEYS_SEVERAL_NS;
@@ -73,7 +82,7 @@ static __always_inline bool keys_lately(__u64 then, __u64 now)
 
 /*
  * Return a hash of the address and port of the server that sends the datagram at
- * @offsets.
+ * @offsets. Called by keys_learn() alone. Only equality counts.
  */
 static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64 offsets)
 {
@@ -97,6 +106,10 @@ static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64
  * A service may have several servers, at several ports or addresses. A challenge with the
  * keys of one ends an attempt to join another. So after challenges of two servers that
  * differ, none is sent for the service for an hour (KEYS_SEVERAL).
+ *
+ * Called by egress_admit() alone, for KIND_CHALLENGE of NetQuake. Keep the order: the
+ * time first, then KEYS_UNKNOWN, then the keys, and the state last, since
+ * keys_challenge_send() compares the time before and after.
  */
 __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u32 length)
 {
@@ -134,7 +147,7 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u3
 
 /*
  * Write the server's keys to @at of the frame. False: there are none. The length is read
- * and bounded right before the helper: see same_copy().
+ * and bounded right before the helper: see same_copy(). Called by keys_write() alone.
  */
 static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 				       struct host_keys *keys)
@@ -147,7 +160,7 @@ static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 
 /*
  * Write @challenge and the server's keys over the request. False: the frame may have
- * changed; drop it.
+ * changed; drop it. Called by keys_challenge_send() alone, after the charge.
  */
 static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a,
 				       const struct challenge_words *challenge,
@@ -167,7 +180,10 @@ static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a
 
 /*
  * challenge_send() for a service in the state KEYS_KNOWN. The shield's text is one
- * character shorter than the server's. Analysed once by the verifier.
+ * character shorter than the server's. Analysed once by the verifier. Called by
+ * shield_validate() alone, after decision_apply() has counted REASON_CHALLENGED, for any
+ * state but KEYS_NONE. Keys of another server or of two moments must not leave: they end
+ * the client's attempt.
  */
 __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 {

@@ -13,7 +13,10 @@
 
 #include "pkt_ctx.bpf.h"
 
-/* Return true if the Ethernet destination at @eth is one of @h, or @h has none. */
+/*
+ * Return true if the Ethernet destination at @eth is one of @h, or @h has none. Called by
+ * frame_is_local() alone. The loop needs the constant bound for the verifier.
+ */
 static __always_inline bool local_has(const struct local_macs *h, const __u8 *eth)
 {
 	__u64 mac = load_u32(eth) | (__u64)load_u16(eth + 4) << 32;
@@ -26,8 +29,10 @@ static __always_inline bool local_has(const struct local_macs *h, const __u8 *et
 }
 
 /*
- * Return true if the frame is for this host, or for an address that its service names.
- * A service that names none would else be that of every machine on the wire.
+ * Return true if the frame is for this host, or for an address that its service names. A
+ * service that names none would else be that of every machine on the wire. Called by
+ * reply_possible() alone. Without a daemon's list it must be true, or nothing would be
+ * answered.
  */
 static __always_inline bool frame_is_local(const struct packet *p, __u32 slot)
 {

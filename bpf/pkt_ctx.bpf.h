@@ -68,7 +68,10 @@ static __always_inline __be16 pkt_port(const struct pkt_ctx *c)
 	return c->peer.word[2];
 }
 
-/* Return amplification_prefix() of the sender. */
+/*
+ * Return amplification_prefix() of the sender. Called by challenge_charge() and
+ * cache_charge(). Credit and charge of a prefix need the same key.
+ */
 static __always_inline __u64 pkt_prefix(const struct pkt_ctx *c)
 {
 	return c->net >> 8 | (__u64)pkt_ipv6(c) << 56;
@@ -76,7 +79,7 @@ static __always_inline __u64 pkt_prefix(const struct pkt_ctx *c)
 
 /*
  * Fill *@ret from @c and the frame as it is now. Needed after each helper that moves the
- * frame.
+ * frame. Called by functions of the two tail-called programs.
  */
 static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx *c,
 				       struct packet *ret)
@@ -86,7 +89,9 @@ static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx 
 
 /*
  * Store @target, TAIL_CTX() or 0 for nothing, and @offsets, OFFSETS(), for the program of
- * the next tail call. On this CPU; a tail call must follow at once.
+ * the next tail call. On this CPU; a tail call must follow at once. Called by
+ * tail_call_to(), slow_path() and shield_cache(), and with 0 after a tail call that
+ * failed: a context that stays would be taken for another frame's.
  */
 __noinline int tail_ctx_store(__u64 target, __u64 offsets)
 {
@@ -103,6 +108,7 @@ __noinline int tail_ctx_store(__u64 target, __u64 offsets)
 /*
  * Take the context that shield() stored for this frame into *@ret, of which net and peer
  * are not set. It is cleared, so that no later frame meets it. False: nothing is stored.
+ * Called by pkt_find() alone, once per frame.
  */
 static __always_inline bool tail_ctx_take(struct pkt_ctx *ret)
 {

@@ -34,7 +34,8 @@
 
 /*
  * Return the hash of the address and service of @id, without the port, and of @what,
- * ADDRESS_*.
+ * ADDRESS_*. Called by player_address_note(), player_address_decide() and acl_search(),
+ * which must agree.
  */
 static __always_inline __u64 player_address_hash(const struct live *l,
 						 const struct player_id *id, __u32 what)
@@ -44,13 +45,19 @@ static __always_inline __u64 player_address_hash(const struct live *l,
 	       ((id->word[2] & 0xffff0000) | what) * l->keys[2];
 }
 
-/* Return the part of @hash that a cell keeps. Never 0, which is that of a free cell. */
+/*
+ * Return the part of @hash that a cell keeps. Never 0, which is that of a free cell.
+ * Called by player_address_note() and player_address_seen().
+ */
 static __always_inline __u32 player_address_tag(__u64 hash)
 {
 	return (__u32)hash | 1;
 }
 
-/* Return cell @way of @hash's bucket. NULL cannot be, but the verifier does not know. */
+/*
+ * Return cell @way of @hash's bucket. Called by player_address_note() and
+ * player_address_seen(). NULL cannot be, but the verifier does not know.
+ */
 static __always_inline struct player_address *player_address_cell(struct live *l,
 								  __u64 hash, int way)
 {
@@ -63,7 +70,9 @@ static __always_inline struct player_address *player_address_cell(struct live *l
 
 /*
  * Note that @what, ADDRESS_*, is at the address of these words of struct player_id.
- * Returns 0 if its bucket is full of other active addresses. Called by egress.
+ * Returns 0 if its bucket is full of other active addresses. Called at egress by
+ * player_note() and master_note(). An active address must not be replaced: otherwise an
+ * attacker that draws notes elsewhere could uncover a player.
  */
 __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32 what)
 {
@@ -97,7 +106,8 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 
 /*
  * Return true if the address of @hash, player_address_hash(), was noted in the last
- * @seconds units of 2^30 ns.
+ * @seconds units of 2^30 ns. Called by acl_search() and player_address_decide(). Changes
+ * nothing.
  */
 static __always_inline bool player_address_seen(__u64 hash, __u32 seconds)
 {

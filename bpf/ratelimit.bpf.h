@@ -19,7 +19,11 @@
 #include "acl.bpf.h"
 #include "connlimit.bpf.h"
 
-/* Return true if @s has @flag for @kind and enforces. Always false in observe mode. */
+/*
+ * Return true if @s has @flag for @kind and enforces. Always false in observe mode.
+ * Called by validation_applies() and cacheable(). @flag: CLASS_VALIDATION or
+ * CLASS_CACHED.
+ */
 static __always_inline bool service_flagged(const struct service *s, enum wire_kind kind,
 					    __u8 flag)
 {
@@ -31,7 +35,8 @@ static __always_inline bool service_flagged(const struct service *s, enum wire_k
 
 /*
  * Note that a limit of a service is exceeded at @now: *@until becomes the end of being
- * under load, UNDER_LOAD_NS (10 s) later.
+ * under load, UNDER_LOAD_NS (10 s) later. Called by validation_require() and
+ * cache_require(), for a flood once per datagram: it must mostly read.
  */
 static __always_inline void under_load_note(__u64 *until, __u64 now)
 {
@@ -42,7 +47,8 @@ static __always_inline void under_load_note(__u64 *until, __u64 now)
 
 /*
  * limit_take(), analysed once by the verifier. False if @cell is NULL, too. Only for
- * datagrams that pass.
+ * datagrams that pass. Called by admit_net(), validated_charge() and cache_charge(),
+ * after limit_exceeded() was false.
  */
 __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now_ns)
 {
@@ -54,14 +60,19 @@ __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now
 /*
  * Return the key of the network around the prefix of @net, /20 or /48. Bit 57 tells it
  * from keys of prefixes. A network has a third more than one prefix: an attacker with 16
- * or 256 prefixes must not have as many times the limit.
+ * or 256 prefixes must not have as many times the limit. Called by admit_net(),
+ * prefix_exceeded() and validated_charge(); cell_network() (user/shield/shield_cells.h)
+ * must return the same.
  */
 static __always_inline __u64 network_net(__u64 net, __u32 ipv6)
 {
 	return (ipv6 ? net >> 16 : net >> 12) | 1ull << 57;
 }
 
-/* Return the limit of a network, from that of a prefix. */
+/*
+ * Return the limit of a network, from that of a prefix. Called by admit_net(),
+ * prefix_exceeded() and validated_charge().
+ */
 static __always_inline struct limit network_limit(const struct limit *prefix)
 {
 	return (struct limit){ prefix->cost_ns - (prefix->cost_ns >> 2),
@@ -70,7 +81,7 @@ static __always_inline struct limit network_limit(const struct limit *prefix)
 
 /*
  * Return the state of the limit of @net, a prefix or network_net(), under @b. NULL cannot
- * be, but the verifier does not know.
+ * be, but the verifier does not know. Called by admit_net() and prefix_exceeded().
  */
 static __always_inline __u64 *
 budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u32 ipv6)
@@ -86,6 +97,10 @@ budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u3
  * address is validated (limit_times()). @service_due: state of the service's limit, which
  * the caller has not found exceeded. Returns REASON_WITHIN_LIMITS, the limit that is
  * exceeded (then nothing is charged), or REASON_CONTENDED (then some limits are charged).
+ *
+ * Called by admit_budget() and unvalidated_decide(). All limits are compared before the
+ * first is charged, and the service's is charged last: keep both. limits_exceeded() must
+ * refuse nothing that this passes.
  */
 static __always_inline enum reason admit_net(struct live *l, const struct budget *b,
 					     enum wire_kind kind, __u64 net, __u32 ipv6,
@@ -135,7 +150,8 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 
 /*
  * Charge one request of @kind to the limits @b of @class, for the service in @slot.
- * Returns as admit_net(), or REASON_SERVICE_LIMIT.
+ * Returns as admit_net(), or REASON_SERVICE_LIMIT. Called by admit_unlisted() and
+ * cache_admit(), at most once for a datagram: it charges.
  */
 static __always_inline enum reason
 admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
@@ -153,7 +169,9 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 /*
  * Return the limit that a request of @class surely exceeds, the service's or the
  * source's, or REASON_COUNT: none, or only a prefix's or network's. Changes nothing.
- * @class: below CLASS_BUDGETS, as the verifier must know. Called by the fast path.
+ * @class: below CLASS_BUDGETS, as the verifier must know. Called by refuse() and
+ * not_challenged() on the fast path: each datagram of a flood pays for it. It must name a
+ * limit only where admit_budget() would.
  */
 static __always_inline enum reason limits_exceeded(const struct live *l, __u32 slot,
 						   const struct service *s, __u64 class,
@@ -181,7 +199,10 @@ static __always_inline enum reason limits_exceeded(const struct live *l, __u32 s
 								 : REASON_COUNT;
 }
 
-/* Return the reason for which a class without limits is dropped. */
+/*
+ * Return the reason for which a class without limits is dropped. Called by refuse() and
+ * admit_unlisted(), which must agree.
+ */
 static __always_inline enum reason policy_reason(enum wire_class class)
 {
 	switch (class) {
@@ -197,6 +218,8 @@ static __always_inline enum reason policy_reason(enum wire_class class)
 /*
  * Decide about a datagram as if its source were on no list: by the player's rule for game
  * traffic, then by the policy or the limits of its class. *@ret_followed: as of admit().
+ * Called by admit() alone. The player's rule comes first, so that a flood cannot use up a
+ * player's limit.
  */
 static __always_inline enum reason
 admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_kind kind,
@@ -230,8 +253,9 @@ admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_ki
 
 /*
  * Decide about a datagram of @kind for the service in @slot. Returns the reason; never
- * REASON_COUNT. *@ret_followed is set if it is of a followed player.
- * Called by decide() alone.
+ * REASON_COUNT. *@ret_followed is set if it is of a followed player. Called by decide()
+ * alone. Keep the order: lists, then the player and limits, then the rules of addresses
+ * and of players per source, which see only what would pass.
  */
 static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,

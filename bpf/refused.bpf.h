@@ -16,7 +16,11 @@
 #define REFUSED_WHAT(slot, class, reason, ipv6) \
 	((__u64)((slot)*CLASS_COUNT + (class)) << 32 | (__u64)(reason) << 16 | (ipv6))
 
-/* Keep @net, the address_net() of the sender. @what: REFUSED_WHAT(). */
+/*
+ * Keep @net, the address_net() of the sender. @what: REFUSED_WHAT(). Called by
+ * plain_refused(), count_decision() and count_challenged() after refused_turn(). The log
+ * is this CPU's own, so nothing is atomic.
+ */
 __noinline int refused_note(__u64 net, __u64 what)
 {
 	__u32 key = what >> 32;

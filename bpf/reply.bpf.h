@@ -34,7 +34,11 @@ struct reply {
 	bool back; /* true: to its sender; false: on to the server */
 };
 
-/* Return the sum of the 16-bit words of @t as they are in memory, not folded. */
+/*
+ * Return the sum of the 16-bit words of @t as they are in memory, not folded. Called by
+ * reply_write() alone. The zeros after the text add nothing, so the whole buffer is
+ * summed.
+ */
 static __always_inline __u64 reply_sum(const struct challenge_text *t)
 {
 	__u64 sum = 0;
@@ -47,7 +51,11 @@ static __always_inline __u64 reply_sum(const struct challenge_text *t)
 	return sum;
 }
 
-/* Return the Internet checksum of @sum: folded and complemented. */
+/*
+ * Return the Internet checksum of @sum: folded and complemented. Called by reply_udp(),
+ * reply_ipv4() and rewrite_number(). Two foldings of each half are enough for any 64
+ * bits: do not remove one.
+ */
 static __always_inline __u16 reply_fold(__u64 sum)
 {
 	sum = (__u32)sum + (sum >> 32);
@@ -57,7 +65,10 @@ static __always_inline __u16 reply_fold(__u64 sum)
 	return ~sum;
 }
 
-/* Return the length of the frame as it is now. */
+/*
+ * Return the length of the frame as it is now. Called anew after each helper that resizes
+ * the frame.
+ */
 static __always_inline __u64 reply_frame(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
@@ -74,7 +85,9 @@ static __always_inline __u64 reply_frame(struct xdp_md *ctx)
  * Lengthen the frame by @more bytes; its @heads bytes of headers stay at its beginning.
  * After a frame that a socket sent over a veth there may be no room, so where the frame
  * cannot grow at its end it grows at its front, where there are 200 bytes. Returns 0 if
- * it cannot. Analysed once by the verifier.
+ * it cannot. Analysed once by the verifier. Called by reply_resize() alone. After it the
+ * frame may begin elsewhere: all pointers are invalid. The caller must write all bytes
+ * after @heads anew.
  */
 __noinline int reply_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
 {
@@ -89,7 +102,10 @@ __noinline int reply_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
 	       !bpf_xdp_store_bytes(ctx, 0, moved, rest + 1);
 }
 
-/* Resize the frame for @a, to at least Ethernet's minimum. False: it cannot be. */
+/*
+ * Resize the frame for @a, to at least Ethernet's minimum. False: it cannot be. Called by
+ * reply_heads() alone, before any header is written.
+ */
 static __always_inline bool reply_resize(struct xdp_md *ctx, const struct reply *a)
 {
 	__u32 was = reply_frame(ctx);
@@ -103,7 +119,10 @@ static __always_inline bool reply_resize(struct xdp_md *ctx, const struct reply 
 	return want == was || !bpf_xdp_adjust_tail(ctx, (int)want - (int)was);
 }
 
-/* Exchange both Ethernet addresses. */
+/*
+ * Exchange both Ethernet addresses. Called by reply_heads() alone, which has compared 14
+ * bytes.
+ */
 static __always_inline void reply_ethernet(__u8 *eth)
 {
 	__u32 to = load_u32(eth);
@@ -119,7 +138,8 @@ static __always_inline void reply_ethernet(__u8 *eth)
 
 /*
  * Write the UDP header at @udp. @sum: of the payload and the addresses. Exchanges the
- * ports if @a goes back.
+ * ports if @a goes back. Called by reply_ipv4() and reply_ipv6(). A checksum of 0 must be
+ * written as ffff: 0 means none, which IPv6 forbids.
  */
 static __always_inline void reply_udp(__u8 *udp, const struct reply *a, __u64 sum)
 {
@@ -137,7 +157,8 @@ static __always_inline void reply_udp(__u8 *udp, const struct reply *a, __u64 su
 
 /*
  * Write the IPv4 and UDP headers at @ip. @sum: of the payload. Exchanges the addresses if
- * @a goes back.
+ * @a goes back. Called by reply_heads() alone, which has compared REPLY_IPV4 bytes. All
+ * fields are read before the first is written.
  */
 static __always_inline void reply_ipv4(__u8 *ip, const struct reply *a, __u64 sum)
 {
@@ -168,7 +189,8 @@ static __always_inline void reply_ipv4(__u8 *ip, const struct reply *a, __u64 su
 
 /*
  * Write the IPv6 and UDP headers at @ip. @sum: of the payload. Exchanges the addresses if
- * @a goes back.
+ * @a goes back. Called by reply_heads() alone, which has compared REPLY_IPV6 bytes. All
+ * addresses are read before the first is written.
  */
 static __always_inline void reply_ipv6(__u8 *ip, const struct reply *a, __u64 sum)
 {
@@ -192,7 +214,8 @@ static __always_inline void reply_ipv6(__u8 *ip, const struct reply *a, __u64 su
 
 /*
  * Return true if the frame has no IP options or extension headers. @payload, @addresses:
- * offsets.
+ * offsets. Called by reply_possible() and rewrite_request(), before reply_heads(), which
+ * relies on it.
  */
 static __always_inline bool reply_plain(__u32 payload, __u32 addresses, __u32 ipv6)
 {
@@ -201,7 +224,9 @@ static __always_inline bool reply_plain(__u32 payload, __u32 addresses, __u32 ip
 
 /*
  * Resize the frame and write all headers of @a; the caller writes the payload next. @sum:
- * of the 16-bit words of the payload. False: drop the frame, which may be corrupt.
+ * of the 16-bit words of the payload. False: drop the frame, which may be corrupt. Called
+ * by challenge_write(), keys_write(), cache_heads() and reply_write(), after
+ * reply_plain() was true. Pointers into the frame are loaded after the resize.
  */
 static __always_inline bool reply_heads(struct xdp_md *ctx, const struct reply *a,
 					__u64 sum)
@@ -237,7 +262,8 @@ static __always_inline bool reply_heads(struct xdp_md *ctx, const struct reply *
 
 /*
  * Resize the frame and write headers and the payload @t. Pointers into the frame are
- * invalid after it. False: drop the frame, which may be corrupt.
+ * invalid after it. False: drop the frame, which may be corrupt. Called by
+ * rewrite_request() alone. The text must have zeros after @a's length.
  */
 static __always_inline bool reply_write(struct xdp_md *ctx, const struct reply *a,
 					struct challenge_text *t)

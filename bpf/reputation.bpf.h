@@ -12,7 +12,10 @@
 
 #include "ratelimit.bpf.h"
 
-/* Return true if a query of @kind to @s may be served from the cache. */
+/*
+ * Return true if a query of @kind to @s may be served from the cache. Called by
+ * fast_path_tail_call() and slow_path(), which must agree on the program that decides.
+ */
 static __always_inline bool cacheable(const struct service *s, enum wire_kind kind)
 {
 	return service_flagged(s, kind, CLASS_CACHED);
@@ -20,7 +23,8 @@ static __always_inline bool cacheable(const struct service *s, enum wire_kind ki
 
 /*
  * Return true if the cache serves queries to @s in @slot at @now: always, or while the
- * service is under load by queries.
+ * service is under load by queries. Called by not_cached(), cache_reason() and
+ * cache_admit(). Changes nothing.
  */
 static __always_inline bool cache_active(const struct live *l, const struct service *s,
 					 __u32 slot, __u64 now)
@@ -30,7 +34,9 @@ static __always_inline bool cache_active(const struct live *l, const struct serv
 }
 
 /*
- * Put the service in @slot under load by queries: its own limit of queries is exceeded.
+ * Put the service in @slot under load by queries. Called by not_cached(), cache_reason()
+ * and cache_admit(), only if the service's own limit of queries is exceeded: a source
+ * beyond its own limit must not change how others are served.
  */
 static __always_inline void cache_require(struct live *l, __u32 slot, __u64 now)
 {
@@ -40,7 +46,9 @@ static __always_inline void cache_require(struct live *l, __u32 slot, __u64 now)
 /*
  * Return why the reputation of @net lets it be served from the cache: it is or was a
  * player, is validated, is a known client, or is a prefix neighbour of one. REASON_COUNT:
- * none of these. Analysed once by the verifier, like the next functions.
+ * none of these. Analysed once by the verifier, like the next functions. Called by
+ * cache_eligibility(), cache_reason() and egress_shares(). Changes nothing. Keep the
+ * order: the caller's limits differ by reason.
  */
 __noinline int reputation_reason(__u64 net, __u64 now)
 {
@@ -59,7 +67,10 @@ __noinline int reputation_reason(__u64 net, __u64 now)
 	return reputation_known(state, minute) ? REASON_CACHED_PREFIX : REASON_COUNT;
 }
 
-/* Return nonzero if a client at @net was validated in this minute or the last. */
+/*
+ * Return nonzero if a client at @net was validated in this minute or the last. Called by
+ * not_challenged(), cache_admit() and pkt_decide(). Changes nothing.
+ */
 __noinline int lately_validated(__u64 net, __u64 now)
 {
 	return reputation_validated(reputation_find(&live.cache.reputation, net,
@@ -67,7 +78,10 @@ __noinline int lately_validated(__u64 net, __u64 now)
 				    reputation_minute(now));
 }
 
-/* recent_asks() of a source that lies in the mark window. */
+/*
+ * recent_asks() of a source that lies in the mark window. Called by recent_asks() alone.
+ * It writes to this CPU's table.
+ */
 __noinline int recent_mark(__u64 net, __u32 slot, __u64 now)
 {
 	__u32 table = bpf_get_smp_processor_id() & recent_mask, line;
@@ -84,7 +98,9 @@ __noinline int recent_mark(__u64 net, __u32 slot, __u64 now)
 
 /*
  * Return true if @net has queried the service in @slot before, as a server browser does.
- * Marks that it queries now, if it lies in the service's mark window.
+ * Marks that it queries now, if it lies in the service's mark window. Called by
+ * cache_eligibility() and cache_source_limit(). recent_open() must stay before the call:
+ * it bounds what a flood costs.
  */
 static __always_inline bool recent_asks(const struct live *l, __u64 net, __u32 slot,
 					__u64 now)
@@ -96,7 +112,8 @@ static __always_inline bool recent_asks(const struct live *l, __u64 net, __u32 s
 
 /*
  * Return why a query from @net that exceeds its limits may be served from the cache;
- * REASON_COUNT: it may not.
+ * REASON_COUNT: it may not. Called by not_cached() and cache_reason(): both paths decide
+ * alike. It may mark the source.
  */
 static __always_inline enum reason cache_eligibility(const struct live *l, __u64 net,
 						     __u32 slot, __u64 now)
@@ -113,7 +130,8 @@ static __always_inline enum reason cache_eligibility(const struct live *l, __u64
  * REASON_CACHED_PLAYER on, why it is served from the cache although it does.
  * REASON_COUNT: it may be within its limits. @slot: above bit 15, whether the sender's
  * address is IPv6. Called by the fast path for a source that is on no list;
- * shield_cache() decides the rest.
+ * shield_cache() decides the rest. Called by fast_path_tail_call() alone. It must charge
+ * nothing.
  */
 __noinline int not_cached(__u64 net, __u32 slot, __u64 now)
 {

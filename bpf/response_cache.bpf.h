@@ -27,7 +27,11 @@
  */
 const volatile struct limit reputation_limit = { 500000000ull, 10 * 500000000ull };
 
-/* Return true if @reason is one to answer from the cache. These are the last. */
+/*
+ * Return true if @reason is one to answer from the cache. These are the last. Called by
+ * shield_cache() and cache_count(). A new reason that serves from the cache must be
+ * between REASON_CACHED_PLAYER and REASON_COUNT, and no other.
+ */
 static __always_inline bool reason_cached(__u32 reason)
 {
 	return reason >= REASON_CACHED_PLAYER && reason < REASON_COUNT;
@@ -35,8 +39,9 @@ static __always_inline bool reason_cached(__u32 reason)
 
 /*
  * Return @reason, of cache_eligibility(), if the source of the query is within
- * known_limit, and a known client is as far away as when it became known; otherwise
- * REASON_CACHED_RECURRING or REASON_COUNT.
+ * reputation_limit, and a known client is as far away as when it became known; otherwise
+ * REASON_CACHED_RECURRING or REASON_COUNT. Called by cache_reason() alone; it charges
+ * reputation_limit, so once per query. Players are not limited here.
  */
 static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct live *l,
 						      const struct pkt_ctx *c,
@@ -77,7 +82,9 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
  * Note in the reputation table that @net queried while its service is not under load.
  * Next to a known client only every eighth minute counts: otherwise spoofed queries would
  * make neighbours known, and these would share what is kept for that client. Analysed
- * once by the verifier.
+ * once by the verifier. Called by cache_reason() alone, for a source on no list, while
+ * its prefix is within its limits. It must not be called while the service is under load:
+ * a flood would make its sources known.
  */
 __noinline int reputation_query(__u64 net, __u32 hops)
 {
@@ -99,7 +106,8 @@ __noinline int reputation_query(__u64 net, __u32 hops)
 /*
  * Return nonzero if the limit of queries of the sender's prefix or network is exceeded,
  * by its neighbours or in their names. That puts no service under load, and would keep
- * known clients from being served. Analysed once by the verifier.
+ * known clients from being served. Analysed once by the verifier. Called by
+ * cache_reason() alone. It must compare the cells that admit_net() charges.
  */
 __noinline int prefix_exceeded(const struct pkt_ctx *c)
 {
@@ -129,7 +137,8 @@ __noinline int prefix_exceeded(const struct pkt_ctx *c)
 /*
  * Return why the query is served from the cache although limits are exceeded, or a reason
  * to drop it, or REASON_COUNT: neither; then cache_admit() decides. Analysed once by the
- * verifier.
+ * verifier. Called by shield_cache() alone, first. What the fast path has decided
+ * (c->decided) must not be decided again.
  */
 __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -185,7 +194,9 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 /*
  * Charge the query to its limits. Returns the reason; above CACHE_REASON_SHIFT, the
  * reason to serve it from the cache instead of passing it. REASON_COUNT: address
- * validation decides. Analysed once by the verifier.
+ * validation decides. Analysed once by the verifier. Called by shield_cache() alone,
+ * after cache_reason() and a first cache_try() that sent nothing: it charges, so once per
+ * query.
  */
 __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -234,7 +245,10 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
  * Return @why if a response of @bytes may be sent for it, and charge it;
  * REASON_AMPLIFICATION if not; REASON_COUNT if not, but the client may still be
  * challenged. The query, of @received bytes, pays for as much of its own response, and a
- * refused query for none of others'. Analysed once by the verifier.
+ * refused query for none of others'. Analysed once by the verifier. Called by cache_try()
+ * alone, after cache_grow() and before cache_count(). Keep the order: the amplification
+ * limit is charged before the rate in bytes. A refused response must be charged nothing,
+ * except after a lost race.
  */
 __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 why,
 			    __u32 received, __u32 bytes)
@@ -286,7 +300,8 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 
 /*
  * Count the query, of @bytes, as decided for @reason, and perhaps sample it. Returns
- * nonzero if it is to be served. Analysed once by the verifier.
+ * nonzero if it is to be served. Analysed once by the verifier. Called by cache_try()
+ * alone, right before cache_send().
  */
 __noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason,
 			   __u64 bytes)
@@ -307,7 +322,8 @@ __noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 re
 
 /*
  * Serve the query from the cache for the reason @why. Returns what to do, or PATH_CACHE
- * if there is no response; then the frame is unchanged.
+ * if there is no response; then the frame is unchanged. Called by shield_cache() alone,
+ * up to twice. On PATH_CACHE it must have counted nothing.
  */
 static __always_inline int cache_try(struct xdp_md *ctx, struct pkt_ctx *c, __u32 why)
 {
@@ -328,7 +344,11 @@ static __always_inline int cache_try(struct xdp_md *ctx, struct pkt_ctx *c, __u3
 	return cache_send(ctx, c, chosen);
 }
 
-/* Decide about a query that may be served from the cache. */
+/*
+ * Decide about a query that may be served from the cache. The kernel runs it by the tail
+ * calls of shield() (PATH_CACHE). Each path must count the query once, or hand it to
+ * shield_validate() with its context stored.
+ */
 SEC("xdp")
 int shield_cache(struct xdp_md *ctx)
 {

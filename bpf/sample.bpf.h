@@ -6,6 +6,8 @@
  * Both samplers have a rate limit here, whatever the daemon can read. A frame for which
  * the ring buffer has no room is counted as lost. While nothing is sampled (struct
  * sampling.any is 0) this costs a comparison.
+ *
+ * Samples change no decision: a frame is sampled after it was decided and counted.
  */
 #ifndef SAMPLE_BPF_H
 #define SAMPLE_BPF_H
@@ -19,7 +21,9 @@
 
 /*
  * Return this CPU's sample buffer with its head filled in, or NULL: the sampler's rate is
- * exceeded. @what: SAMPLE_WHAT(). *@ret: the sampler's counters, or NULL.
+ * exceeded. @what: SAMPLE_WHAT(). *@ret: the sampler's counters, or NULL. Called by
+ * sample_in() and sample_out(). The buffer is this CPU's: fill it and send it before the
+ * next call.
  */
 static __always_inline struct sample_buffer *sample_begin(__u64 what, __u64 bytes,
 							  struct sampled **ret)
@@ -56,7 +60,10 @@ static __always_inline struct sample_buffer *sample_begin(__u64 what, __u64 byte
 	return b;
 }
 
-/* Send the sample in @b with @kept bytes of the frame, and count what became of it. */
+/*
+ * Send the sample in @b with @kept bytes of the frame, and count what became of it.
+ * Called by sample_in() and sample_out().
+ */
 static __always_inline void sample_send(struct sample_buffer *b, __u32 kept,
 					struct sampled *s)
 {
@@ -69,7 +76,8 @@ static __always_inline void sample_send(struct sample_buffer *b, __u32 kept,
 /*
  * Return how many bytes of the frame to copy, 1 to SAMPLE_FOLLOW_BYTES, or 0. The lower
  * bound comes from an addition: verifiers before Linux 6.8 learn nothing from a
- * comparison with 0.
+ * comparison with 0. Called by sample_in() and sample_out() right before the helper that
+ * copies.
  */
 static __always_inline __u32 sample_kept(const struct sample_buffer *b)
 {
@@ -81,7 +89,7 @@ static __always_inline __u32 sample_kept(const struct sample_buffer *b)
 
 /*
  * Sample a frame of @bytes toward the server. @what: SAMPLE_WHAT(). Analysed once by the
- * verifier.
+ * verifier. Called by sample_maybe(), drop_in(), count_sent() and count_challenged().
  */
 __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 {
@@ -100,7 +108,7 @@ __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 
 /*
  * Sample a frame of @bytes from the server. @what: SAMPLE_WHAT(). Analysed once by the
- * verifier.
+ * verifier. Called by sample_out_maybe() alone.
  */
 __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 {
@@ -119,14 +127,18 @@ __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 
 /*
  * Return true if the statistic sampler takes the datagram before which @counted of its
- * kind and reason came.
+ * kind and reason came. Called where a datagram is counted, if struct sampling.any is
+ * set. struct sampling.every is a power of two.
  */
 static __always_inline bool sample_statistic(const struct live *l, __u64 counted)
 {
 	return l->sampling.every && !(counted & (l->sampling.every - 1));
 }
 
-/* Return true if players may be followed. */
+/*
+ * Return true if players may be followed. Called by sample_maybe() and
+ * sample_out_maybe().
+ */
 static __always_inline bool follows(const struct live *l)
 {
 	return l->sampling.follow_first | l->sampling.follow_every |
@@ -135,7 +147,8 @@ static __always_inline bool follows(const struct live *l)
 
 /*
  * Return true if the new player @id is to be followed: its address is on the follow list,
- * at random, or it is one of the first. Called when egress enters a player.
+ * at random, or it is one of the first. Called when egress enters a player. Called by
+ * player_enter() alone, which counts struct live.followed.
  */
 static __always_inline bool follow_this(struct live *l, const struct player_id *id)
 {

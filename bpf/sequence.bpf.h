@@ -9,6 +9,10 @@
  *
  * Why sequences are checked: an engine accepts any higher sequence and then drops all
  * that is behind it. A spoofed datagram far ahead would end the player's game.
+ *
+ * The functions are called with a @player that is alive, by one another and by the two
+ * paths. A rule that is changed here changes both paths. tests/kern/kern_forged.c and
+ * tests/kern/kern_forged_records.c test what an attacker may reach.
  */
 #ifndef SEQUENCE_BPF_H
 #define SEQUENCE_BPF_H
@@ -48,7 +52,10 @@ struct netchan {
 			epoch */
 };
 
-/* Return true for protocols with game datagrams that begin with a little-endian sequence.
+/*
+ * Return true for protocols with game datagrams that begin with a little-endian sequence.
+ * Called on both paths. A family that is added needs branches in netchan_head(),
+ * player_match() and player_match_at().
  */
 static __always_inline bool family_is_little(enum wire_family family)
 {
@@ -64,7 +71,8 @@ static __always_inline const __u8 *qport_at(enum wire_family family, const __u8 
 
 /*
  * Read the fields of a datagram of @family from the 10 bytes at @head; 8 bytes are enough
- * if family_is_little() is false.
+ * if family_is_little() is false. Called by netchan_read(), netchan_read_q2() and
+ * player_match_at(): both paths read the same. The caller has compared the bytes.
  */
 static __always_inline void netchan_head(enum wire_family family, const __u8 *head,
 					 struct netchan *ret)
@@ -88,7 +96,10 @@ static __always_inline void netchan_head(enum wire_family family, const __u8 *he
 /* --- the line of sequences -----------------------------------------------------------
  */
 
-/* Return how far @sequence is ahead of the player's highest; below 0: behind. */
+/*
+ * Return how far @sequence is ahead of the player's highest; below 0: behind. Called by
+ * sequence_check(), moved_match() and the functions that learn.
+ */
 static __always_inline __s32 sequence_ahead(const struct player *player, __u32 sequence)
 {
 	return sequence - player->heard_sequence;
@@ -96,7 +107,8 @@ static __always_inline __s32 sequence_ahead(const struct player *player, __u32 s
 
 /*
  * Return true if @ahead, of sequence_ahead(), is late by few, the next one, or ahead by
- * no more than a burst of loss.
+ * no more than a burst of loss. Called by sequence_check() and player_learn().
+ * player_record() charges for what a datagram skips within SEQUENCE_NEAR.
  */
 static __always_inline bool sequence_near(__s32 ahead)
 {
@@ -105,6 +117,7 @@ static __always_inline bool sequence_near(__s32 ahead)
 
 /*
  * Return for how long the player was silent, in units of 2^20 ns (1.05 ms; no division).
+ * Called by sequence_in_time(), sequence_check() and moved_match().
  */
 static __always_inline __s64 silent_ms(const struct player *player, __u64 now)
 {
@@ -116,7 +129,7 @@ static __always_inline __s64 silent_ms(const struct player *player, __u64 now)
  * Return true if a client can have sent @ahead datagrams since its last one, at one per
  * millisecond, and was silent for SEQUENCE_GAP_MS. Without the latter, the pause between
  * any two datagrams would let a guess of an attacker be ahead, and carry the stream away
- * faster than the player's limit allows.
+ * faster than the player's limit allows. Called by sequence_check() and moved_match().
  */
 static __always_inline bool sequence_in_time(const struct player *player, __s32 ahead,
 					     __u64 now)
@@ -131,7 +144,8 @@ static __always_inline bool sequence_in_time(const struct player *player, __s32 
  * time: MATCH_LEARNS, since a second datagram must continue from there (gap_learn())
  * before the stream moves. Far behind after SEQUENCE_LOST_MS of silence: MATCH_LEARNS
  * too, since the stream may be an attacker's; the engine's own check limits what it can
- * do. Else MATCH_MISMATCH.
+ * do. Else MATCH_MISMATCH. Called by q3_match(), qw_match() and record_match() after the
+ * qport matched.
  */
 static __always_inline enum match sequence_check(const struct player *player,
 						 __u32 sequence, __u64 now)
@@ -153,7 +167,8 @@ static __always_inline enum match sequence_check(const struct player *player,
  * The egress program misses datagrams while it is replaced or attached again, and a
  * QuakeWorld server answers moves and sends nothing else: if an acknowledgement of an
  * unseen datagram were refused, no later one would ever come. So @ack may be ahead of the
- * last datagram seen, by one per millisecond since.
+ * last datagram seen, by one per millisecond since. Called by qw_match() and
+ * moved_match(). struct player.sent_sequence is written by egress (sequence_note()).
  */
 static __always_inline bool ack_in_window(const struct player *player, __u32 ack,
 					  __u64 now)
@@ -169,7 +184,7 @@ static __always_inline bool ack_in_window(const struct player *player, __u32 ack
 
 /*
  * Return true if @n has the protocol 71 checksum that follows from the player's
- * challenge.
+ * challenge. Called by q3_match() and moved_match(), for a player with a known challenge.
  */
 static __always_inline bool checksum_valid(const struct player *player,
 					   const struct netchan *n)
@@ -180,7 +195,7 @@ static __always_inline bool checksum_valid(const struct player *player,
 /*
  * Return true if @sequence continues the player's moves. Few are let ahead: the server
  * drops what is behind the highest that it received, so one spoofed move costs the player
- * as many moves as it is ahead.
+ * as many moves as it is ahead. Called by netquake_match() alone.
  */
 static __always_inline bool moves_in_window(const struct player *player, __u32 sequence,
 					    __u64 now)
@@ -202,6 +217,9 @@ static __always_inline bool moves_in_window(const struct player *player, __u32 s
  * - Other moves are dropped, however long the player is silent: one that the server
  *   accepted would end the player's. A server that begins anew begins its own sequence
  *   anew, and then egress enters the player anew (sequence_restarts()).
+ *
+ * Called by player_match() alone. netquake_learn() and netquake_spoofable() act on the
+ * result.
  */
 static __always_inline enum match netquake_match(const struct player *player,
 						 enum wire_kind kind, __u32 sequence,
@@ -219,7 +237,8 @@ static __always_inline enum match netquake_match(const struct player *player,
 
 /*
  * Match a datagram of Quake III. Until the qport is known no sequence is checked, since
- * any source could have set it.
+ * any source could have set it. Called by player_match() alone. Compare the qport before
+ * the sequence: it is what only the player knows.
  */
 static __always_inline enum match q3_match(const struct player *player,
 					   const struct netchan *n, __u64 now)
@@ -240,7 +259,7 @@ static __always_inline enum match q3_match(const struct player *player,
 
 /*
  * Match a datagram of QuakeWorld or Quake II. @qport: masked to the bits that the player
- * has.
+ * has. Called by player_match() alone.
  */
 static __always_inline enum match
 qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u64 now)
@@ -256,7 +275,7 @@ qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u6
 
 /*
  * Match a DTLS record, or a sequence of `auto`: the epoch stands for the qport, and there
- * is no acknowledgement in the clear.
+ * is no acknowledgement in the clear. Called by player_match() alone.
  */
 static __always_inline enum match record_match(const struct player *player,
 					       const struct netchan *n, __u64 now)
@@ -269,7 +288,8 @@ static __always_inline enum match record_match(const struct player *player,
 
 /*
  * Return by which flag of struct player datagrams of @kind are recognised:
- * PLAYER_RECORDS, PLAYER_NETQUAKE, or 0 for sequences.
+ * PLAYER_RECORDS, PLAYER_NETQUAKE, or 0 for sequences. Called by match_family() and
+ * player_admit().
  */
 static __always_inline __u8 kind_transport(enum wire_kind kind)
 {
@@ -280,7 +300,8 @@ static __always_inline __u8 kind_transport(enum wire_kind kind)
 
 /*
  * Match a datagram with the fields @n. @player is alive; @kind is of CLASS_NETCHAN.
- * @family: of the service; FAMILY_AUTO: what @kind says.
+ * @family: of the service; FAMILY_AUTO: what @kind says. Called by player_decide() and
+ * player_match_at().
  */
 static __always_inline enum match player_match(const struct player *player,
 					       enum wire_family family,
@@ -301,7 +322,8 @@ static __always_inline enum match player_match(const struct player *player,
 /*
  * Return by which protocol's rules to match a datagram of @kind on a service of @family,
  * which may accept more than its own protocol (FTE's ports do). *@ret_spoofable: the
- * server speaks another protocol to this player, so no rule applies.
+ * server speaks another protocol to this player, so no rule applies. Called by
+ * player_decide() alone.
  */
 static __always_inline enum wire_family match_family(const struct player *player,
 						     enum wire_family family,
@@ -323,7 +345,8 @@ static __always_inline enum wire_family match_family(const struct player *player
  * Match @n, which carries the qport of @player but comes from another port, as after a
  * NAT has lost its mapping. MATCH_NONE: it is not this player's qport. A server follows
  * the new port at once, and would follow a spoofed one: so the old port must have been
- * silent for MOVED_SILENT_MS, and a second datagram must continue.
+ * silent for MOVED_SILENT_MS, and a second datagram must continue. Called by
+ * player_follow() alone.
  */
 static __always_inline enum match moved_match(const struct player *player,
 					      enum wire_family family,
@@ -350,7 +373,8 @@ static __always_inline enum match moved_match(const struct player *player,
 
 /*
  * player_match() of the datagram whose 10 bytes are at @head; its fields go to *@ret. One
- * branch per protocol, so that only the bytes are read that its rule needs.
+ * branch per protocol, so that only the bytes are read that its rule needs. Called by
+ * fast_path_player() alone, after game_kind() returned a kind.
  */
 static __always_inline enum match player_match_at(const struct player *player,
 						  enum wire_family family,
@@ -375,7 +399,8 @@ static __always_inline enum match player_match_at(const struct player *player,
 /*
  * Return the kind of a game datagram of @length bytes to a server of @family, of which at
  * least 10 are at @at, or KIND_COUNT if classify() must look. It must return what
- * classify() would.
+ * classify() would. Called by fast_path() alone. A shape that is added here must be one
+ * that classify() gives this kind on every service of @family.
  */
 static __always_inline enum wire_kind game_kind(enum wire_family family, const __u8 *at,
 						__u64 length)

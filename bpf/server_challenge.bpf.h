@@ -17,7 +17,11 @@
 #define OFFSETS(payload, addresses, ipv6) \
 	((__u64)(ipv6) << 32 | (__u64)(addresses) << 16 | (payload))
 
-/* Fill *@ret from @offsets, OFFSETS(), and @length bytes of payload. The rest is zero. */
+/*
+ * Fill *@ret from @offsets, OFFSETS(), and @length bytes of payload. The rest is zero.
+ * Called by pkt_packet(), echo_refused() and greylisted(). @offsets must be of the frame
+ * as it is now.
+ */
 static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
 					   __u32 length, struct packet *ret)
 {
@@ -29,7 +33,10 @@ static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
 	ret->length = length & 0xffff;
 }
 
-/* Return OFFSETS() of @p. */
+/*
+ * Return OFFSETS() of @p. Called by plain_offsets(), slow_path(), pkt_find() and
+ * egress_admit().
+ */
 static __always_inline __u64 packet_offsets(const struct packet *p)
 {
 	return OFFSETS(p->payload & OFFSET_MASK, p->addresses & OFFSET_MASK, p->ipv6);
@@ -37,7 +44,8 @@ static __always_inline __u64 packet_offsets(const struct packet *p)
 
 /*
  * Make the name of the client at @side of @p, for the service in @slot: what a cookie is
- * made for.
+ * made for. Called by pkt_find(), echo_refused() and greylisted(). The name must be the
+ * same on each path, and that of connect_challenged(), or a cookie is found wrong.
  */
 static __always_inline void packet_peer(const struct packet *p, enum side side,
 					__u32 slot, struct cookie_peer *ret)
@@ -54,6 +62,8 @@ static __always_inline void packet_peer(const struct packet *p, enum side side,
 
 /*
  * Return true if @kind is a server's challenge, after which its client may go on joining.
+ * Called by egress_admit() and egress_validated(). A kind in it enters its receiver in
+ * the table.
  */
 static __always_inline bool kind_challenges(enum wire_kind kind)
 {
@@ -69,6 +79,8 @@ static __always_inline bool kind_challenges(enum wire_kind kind)
  * client is validated.
  *
  * Called by egress_validated() alone. Analysed once by the verifier.
+ *
+ * It must not set VALIDATED_COOKIE: a challenge that was sent proves nothing.
  */
 __noinline int server_challenge_note(__u64 first, __u64 second, __u64 third,
 				     __u32 challenges, __u32 challenge)
