@@ -10,6 +10,11 @@
  * There are two generations of the tables. Packets use the one that struct
  * live.generation names; the daemon fills the other, then changes the generation. A
  * packet must use one pointer, from tables_now(), for all look-ups.
+ *
+ * Functions without a caller in their comment are shared by all programs. clock_at(),
+ * tables_now(), port_word(), service_at(), service_class_of(), counter_at() and count()
+ * stand on the path of each datagram of a flood, which pays for each instruction
+ * (tests/kern/kern_steps.c).
  */
 #ifndef SERVICE_BPF_H
 #define SERVICE_BPF_H
@@ -19,7 +24,9 @@
 
 /*
  * Return the time of @jiffies on the shield's clock, in ns. All limits and ages use it.
- * It moves in ticks of a jiffy (1 to 10 ms), and the daemon can set it (replay).
+ * It moves in ticks of a jiffy (1 to 10 ms), and the daemon can set it (replay). Called
+ * by fast_path(), which reads the jiffies early, and clock_now(). All tables hold times
+ * of this clock: no other clock may be stored in them.
  */
 static __always_inline __u64 clock_at(const struct live *l, __u64 jiffies)
 {
@@ -32,7 +39,10 @@ static __always_inline __u64 clock_now(const struct live *l)
 	return clock_at(l, bpf_jiffies64());
 }
 
-/* Return the time in units of 2^30 ns (1.07 s). */
+/*
+ * Return the time in units of 2^30 ns (1.07 s). For ages that are compared as 32 or 16
+ * bits.
+ */
 static __always_inline __u32 clock_s(const struct live *l)
 {
 	return clock_now(l) >> 30;
@@ -40,7 +50,8 @@ static __always_inline __u32 clock_s(const struct live *l)
 
 /*
  * Make the key of the lists from the address of @side: all 128 bits of it, IPv4 as
- * ::ffff:a.b.c.d. All zeros if the frame has no address.
+ * ::ffff:a.b.c.d. All zeros if the frame has no address. Called by port_lookup() alone,
+ * with a parsed @p.
  */
 static __always_inline void packet_cidr(const struct packet *p, enum side side,
 					struct cidr *ret)
@@ -61,7 +72,8 @@ static __always_inline void packet_cidr(const struct packet *p, enum side side,
 
 /*
  * Return the address of @side as limits see it: an IPv4 address, or the upper half (/64)
- * of an IPv6 address; host order. 0 if the frame has none.
+ * of an IPv6 address; host order. 0 if the frame has none. Called with a parsed @p.
+ * plain_net() must return the same on the fast path.
  */
 static __always_inline __u64 address_net(const struct packet *p, enum side side)
 {
@@ -79,6 +91,8 @@ static __always_inline __u64 address_net(const struct packet *p, enum side side)
 
 /*
  * Return the tables of the current generation. They stay valid until the packet is done.
+ * Called once per program or function that the verifier analyses apart; a second call may
+ * return the next generation.
  */
 static __always_inline struct tables *tables_now(struct live *l)
 {
@@ -90,7 +104,9 @@ static __always_inline struct tables *tables_now(struct live *l)
 
 /*
  * Return struct port.any of the server's port, with the flags in the upper half; 0: no
- * service is there. A value above 0xffff needs port_lookup().
+ * service is there. A value above 0xffff needs port_lookup(). Called by plain_path(),
+ * target_plain(), target_encapsulated() and service_find(): one load for a datagram of no
+ * service.
  */
 static __always_inline __u32 port_word(const struct tables *t, const struct packet *p)
 {
@@ -104,6 +120,8 @@ static __always_inline __u32 port_word(const struct tables *t, const struct pack
  * Return slot + 1 of the service at the address of @side and @p->server_port, or 0. For a
  * port with flags: it belongs to one address (PORT_EXACT), or was named by a server
  * (PORT_NAMED: not in use yet; PORT_LEARNED: in use until LEARNED_PORT_S of silence).
+ * Called by service_find() and exact_slot(). An address of PORT_EXACT comes before struct
+ * port.any.
  */
 static __always_inline __u32 port_lookup(const struct live *l, const struct tables *t,
 					 const struct packet *p, enum side side)
@@ -127,7 +145,11 @@ static __always_inline __u32 port_lookup(const struct live *l, const struct tabl
 	return port->any;
 }
 
-/* Return the service in *@slot, or NULL if *@slot is not below SERVICES_MAX. */
+/*
+ * Return the service in *@slot, or NULL if *@slot is not below SERVICES_MAX. Called with
+ * a slot of port_word() or port_lookup(), or of a context. The caller must handle NULL,
+ * which a slot of the tables never gives.
+ */
 static __always_inline const struct service *service_at(const struct tables *t,
 							__u32 *slot)
 {
@@ -145,7 +167,9 @@ static __always_inline const struct service *service_at(const struct tables *t,
 
 /*
  * Return the service at the address of @side and @p->server_port, and its slot in
- * *@ret_slot; NULL if there is none.
+ * *@ret_slot; NULL if there is none. Called by shield_out() for SENDER and
+ * shield_joined() for RECEIVER. target_plain() and target_encapsulated() must find the
+ * same at the interface.
  */
 static __always_inline const struct service *service_find(const struct live *l,
 							  const struct tables *t,
@@ -161,7 +185,8 @@ static __always_inline const struct service *service_find(const struct live *l,
 
 /*
  * Return the class of @kind on @s with its flags (CLASS_VALIDATION, CLASS_CACHED).
- * CLASS_MALFORMED for a kind that does not exist.
+ * CLASS_MALFORMED for a kind that does not exist. Called by refuse() and service_class().
+ * Compare the register that indexes: see same_copy().
  */
 static __always_inline __u32 service_class_of(const struct service *s, __u64 kind)
 {
@@ -169,7 +194,7 @@ static __always_inline __u32 service_class_of(const struct service *s, __u64 kin
 	return kind < sizeof(s->class_of) ? s->class_of[kind] : CLASS_MALFORMED;
 }
 
-/* Return the class of @kind on @s, without flags. */
+/* Return the class of @kind on @s, without flags. Called on both paths. */
 static __always_inline enum wire_class service_class(const struct service *s,
 						     enum wire_kind kind)
 {
@@ -179,7 +204,8 @@ static __always_inline enum wire_class service_class(const struct service *s,
 /*
  * Tell the daemon that a counter in @row, of @slot, changes: it reads the counters of no
  * other service. The line that processors share is written once a second for each row of
- * each processor.
+ * each processor. Called by counter_at() alone. It must mostly read: the line is shared
+ * by all processors.
  */
 static __always_inline void counted_note(struct counter_row *row, __u32 slot)
 {
@@ -194,7 +220,9 @@ static __always_inline void counted_note(struct counter_row *row, __u32 slot)
 /*
  * Return the counter @number of @slot on this CPU, which the caller changes, its row in
  * *@ret_row, and the row's key in *@ret_key; NULL if there is none. Callers on the fast
- * path know the number as a constant (counters.h).
+ * path know the number as a constant (counters.h). The caller must pass the key to
+ * count() and may read the row's other members. A number that counter_number() or
+ * COUNTER_IN() gave is below COUNTER_ROWS * COUNTER_CELLS.
  */
 static __always_inline __u64 *counter_at(__u32 slot, __u32 number,
 					 struct counter_row **ret_row, __u32 *ret_key)
@@ -211,7 +239,8 @@ static __always_inline __u64 *counter_at(__u32 slot, __u32 number,
  * Move the contents of the full counters in the row at @key to their sums. They are in
  * neither place for the time of some instructions: shield_counters() reads twice. The
  * loop spares the callers the number of the counter: one register more costs each packet
- * some instructions.
+ * some instructions. Called by count() alone, once per 17 GB of a counter. Packets and
+ * bytes of a cell move together.
  */
 __noinline int counters_spill(__u32 key)
 {
@@ -234,7 +263,9 @@ __noinline int counters_spill(__u32 key)
 
 /*
  * Count a frame of @bytes. @key: of the row that @counter is in. Returns how many were
- * counted on this CPU since the counter was zero: samplers choose by that number.
+ * counted on this CPU since the counter was zero: samplers choose by that number. Called
+ * by the path that decides about a datagram; shield_joined() counts a buffer once more.
+ * The counter is this CPU's own: no atomic operation.
  */
 static __always_inline __u64 count(__u64 *counter, const __u32 *key, __u64 bytes)
 {
@@ -246,7 +277,11 @@ static __always_inline __u64 count(__u64 *counter, const __u32 *key, __u64 bytes
 	return was % COUNTER_BYTE;
 }
 
-/* Toward the server. The rest of wire follows from the other counters. */
+/*
+ * Add a datagram toward the server, of any reason but REASON_PLAYER, to the volume of
+ * @row. The rest of wire follows from the other counters (volume_complete()). Called by
+ * drop_in(), count_decision() and count_challenged() after count().
+ */
 static __always_inline void count_unverified(struct counter_row *row, __u64 payload,
 					     __u64 bytes)
 {
@@ -255,7 +290,10 @@ static __always_inline void count_unverified(struct counter_row *row, __u64 payl
 		row->unverified.wire += WIRE_LEAST - bytes;
 }
 
-/* From the server. */
+/*
+ * Add a frame that leaves to a peer that is no verified player to the volume of @row.
+ * Called by shield_out() and count_sent() after count().
+ */
 static __always_inline void count_unverified_out(struct counter_row *row, __u64 payload,
 						 __u64 bytes)
 {

@@ -26,6 +26,8 @@
 
 /*
  * Count a frame of @bytes that is no datagram to a service. Returns what to do with it.
+ * Called by plain_path(), encapsulated_path() and target_find(), once per frame. Only
+ * OTHER_TOO_MANY_HEADERS may drop.
  */
 static __always_inline int count_other(const struct tables *tab, enum other other,
 				       __u64 bytes)
@@ -42,10 +44,10 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 
 /*
  * Count a datagram that is decided for @reason, and perhaps sample it. @followed: it is
- * of a followed player. False: there is no such counter; then the caller
- * must pass the frame or drop it without a count.
- *
- * Called once per datagram toward a server: by decide(), and by the two other programs.
+ * of a followed player. False: there is no such counter; then the caller must pass the
+ * frame or drop it without a count. Called at most once per datagram toward a server, by
+ * decide(), decision_apply() and cache_count(). drop_in() must count and note the same on
+ * the fast path.
  */
 static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, const struct packet *p,
@@ -75,7 +77,9 @@ static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
 
 /*
  * Note that a datagram goes on to the server: credit its bytes to the prefix, and
- * remember what a connect says. Called after count_decision(), for datagrams that pass.
+ * remember what a connect says. Called by decide() and decision_apply() after
+ * count_decision(), for datagrams that pass alone: a credit for a dropped one could be
+ * spent on an attacker's victim.
  */
 static __always_inline void decision_passed(struct xdp_md *ctx, struct live *l,
 					    const struct target *f,
@@ -92,7 +96,8 @@ static __always_inline void decision_passed(struct xdp_md *ctx, struct live *l,
 
 /*
  * Decide about the datagram of @f by lists, players and limits. Returns XDP_PASS or
- * XDP_DROP.
+ * XDP_DROP. Called by slow_path() alone. A service that observes must drop nothing, and
+ * count as if it did.
  */
 static __always_inline int decide(struct xdp_md *ctx, struct live *l,
 				  const struct target *f, const struct packet *p,
@@ -112,7 +117,9 @@ static __always_inline int decide(struct xdp_md *ctx, struct live *l,
 /*
  * Return the slot of the service at a port of which struct port says that the address
  * matters, or -1. @port: its number; @to: offset of the receiver's address. Analysed once
- * by the verifier.
+ * by the verifier. Called by target_plain() and target_encapsulated(), with SENDER for
+ * the side: @to is the offset of the receiver's address, where packet_address() expects
+ * the sender's.
  */
 __noinline int exact_slot(struct xdp_md *ctx, __u32 port, __u32 to, __u32 ipv6)
 {
@@ -125,7 +132,10 @@ __noinline int exact_slot(struct xdp_md *ctx, __u32 port, __u32 to, __u32 ipv6)
 	return (int)port_lookup(l, tables_now(l), &p, SENDER) - 1;
 }
 
-/* Find the service of a plain datagram after plain_fits(). False: no service is there. */
+/*
+ * Find the service of a plain datagram after plain_fits(). False: no service is there.
+ * Called by plain_path() alone. It must find what target_encapsulated() finds.
+ */
 static __always_inline bool target_plain(struct xdp_md *ctx, const struct tables *tab,
 					 const struct plain *plain,
 					 const struct packet *p, struct target *ret)
@@ -142,7 +152,9 @@ static __always_inline bool target_plain(struct xdp_md *ctx, const struct tables
 
 /*
  * parse_encapsulated() as a function that the verifier analyses once. Returns
- * ENCAPSULATED(), or below 0 what parse_headers_other() turns into enum other.
+ * ENCAPSULATED(), or below 0 what parse_headers_other() turns into enum other. Called by
+ * target_find() and encapsulated_path(). The result must not be below 0 for a datagram:
+ * ENCAPSULATED() leaves bit 31 free.
  */
 __noinline int parse_headers(struct xdp_md *ctx)
 {
@@ -159,13 +171,19 @@ __noinline int parse_headers(struct xdp_md *ctx)
 			    p.whole);
 }
 
-/* Return why parse_headers() found no datagram; @encapsulated is below 0. */
+/*
+ * Return why parse_headers() found no datagram; @encapsulated is below 0. Called by
+ * target_find() and encapsulated_path().
+ */
 static __always_inline enum other parse_headers_other(int encapsulated)
 {
 	return -1 - encapsulated;
 }
 
-/* Find the service of an encapsulated datagram. False: no service is there. */
+/*
+ * Find the service of an encapsulated datagram. False: no service is there. Called by
+ * target_find() and encapsulated_path().
+ */
 static __always_inline bool target_encapsulated(struct xdp_md *ctx,
 						const struct tables *tab,
 						const struct packet *p,
@@ -179,7 +197,10 @@ static __always_inline bool target_encapsulated(struct xdp_md *ctx,
 	return ret->service;
 }
 
-/* Return the kind of the datagram @p, from all of its payload. */
+/*
+ * Return the kind of the datagram @p, from all of its payload. Called by target_find()
+ * alone. fast_path() must classify alike.
+ */
 static __always_inline enum wire_kind kind_at(struct xdp_md *ctx, enum wire_family family,
 					      const struct packet *p)
 {
@@ -191,6 +212,7 @@ static __always_inline enum wire_kind kind_at(struct xdp_md *ctx, enum wire_fami
 /*
  * Parse any frame and find its service and kind. Returns PATH_SLOW with *@p and *@ret
  * set, or what to do with a frame that is no datagram to a service; that one is counted.
+ * Called by slow_path(), and by pkt_find() if there is no context.
  */
 static __always_inline int target_find(struct xdp_md *ctx, struct packet *p,
 				       struct target *ret)
@@ -218,7 +240,8 @@ static __always_inline int target_find(struct xdp_md *ctx, struct packet *p,
  * Decide about any frame, from its beginning. @whole: 0: return PATH_CACHE or
  * PATH_VALIDATE for a datagram of these, with its context stored for the tail call; else
  * decide about it too, as if validation and cache were off. Analysed once by the
- * verifier.
+ * verifier. Called by shield() alone: with @whole 0 for PATH_SLOW, and with @whole after
+ * a tail call that failed. It must decide about any frame without help of the fast path.
  */
 __noinline int slow_path(struct xdp_md *ctx, __u32 whole)
 {
@@ -240,7 +263,7 @@ __noinline int slow_path(struct xdp_md *ctx, __u32 whole)
 
 /*
  * Decide about a frame for which plain_path() returned PATH_ENCAPSULATED. Returns what to
- * do, or PATH_*.
+ * do, or PATH_*. Called by shield() alone.
  */
 __noinline int encapsulated_path(struct xdp_md *ctx)
 {
@@ -270,7 +293,8 @@ __noinline int encapsulated_path(struct xdp_md *ctx)
 
 /*
  * Decide about a plain frame. @truncated: a constant, see parse_plain(). Returns what to
- * do, or PATH_*: PATH_ENCAPSULATED if the frame is not plain.
+ * do, or PATH_*: PATH_ENCAPSULATED if the frame is not plain. Called by shield(), and by
+ * truncated_path() with @truncated. Traffic of no service must cost one look at the port.
  */
 static __always_inline int plain_path(struct xdp_md *ctx, bool truncated)
 {
@@ -302,19 +326,30 @@ static __always_inline int plain_path(struct xdp_md *ctx, bool truncated)
 	return PATH_ENCAPSULATED;
 }
 
-/* plain_path() for an IPv6 frame that ends before the bytes that the fast path reads. */
+/*
+ * plain_path() for an IPv6 frame that ends before the bytes that the fast path reads.
+ * Called by shield() alone, after is_truncated().
+ */
 __noinline int truncated_path(struct xdp_md *ctx)
 {
 	return plain_path(ctx, true);
 }
 
-/* Return true if the frame is IPv6 and too short for plain_path() without @truncated. */
+/*
+ * Return true if the frame is IPv6 and too short for plain_path() without @truncated.
+ * Called by shield() alone.
+ */
 static __always_inline bool is_truncated(const __u8 *at, const __u8 *end)
 {
 	return at + PLAIN_IPV6 + PLAIN_LEAST > end && at + PLAIN_IPV4 <= end &&
 	       *(const __be16 *)(at + 12) == bpf_htons(ETH_P_IPV6);
 }
 
+/*
+ * Decide about a frame at ingress. The kernel runs it on each frame of the interface; the
+ * order of paths goes from the most common to the rarest. After a failed tail call
+ * slow_path() must decide, so that a missing program opens nothing.
+ */
 SEC("xdp")
 int shield(struct xdp_md *ctx)
 {

@@ -16,7 +16,8 @@
 
 /*
  * Return what the lists decide about the sender, or REASON_COUNT: nothing. An allowed
- * source or master server is not challenged while it is within its own limits.
+ * source or master server is not challenged while it is within its own limits. Called by
+ * pkt_acl_reason() alone. It charges the source's own limit, so once per datagram.
  */
 static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p)
 {
@@ -39,6 +40,8 @@ static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p
 /*
  * Fill *@ret from the context that shield() stored, or else parse the frame. Returns
  * PATH_SLOW with *@ret set, or what to do with the frame. Analysed once by the verifier.
+ * Called by shield_validate() and shield_cache(), first. c.decided may be set only from a
+ * context of the fast path, which has found the source on no list.
  */
 __noinline int pkt_find(struct xdp_md *ctx, struct pkt_ctx *ret)
 {
@@ -62,7 +65,10 @@ __noinline int pkt_find(struct xdp_md *ctx, struct pkt_ctx *ret)
 	return PATH_SLOW;
 }
 
-/* Return enum acl_result of the sender. Analysed once by the verifier. */
+/*
+ * Return enum acl_result of the sender. Analysed once by the verifier. Called by
+ * cache_reason(), cache_admit(), cache_charge() and player_conflict(). Changes nothing.
+ */
 __noinline int pkt_acl(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
@@ -73,7 +79,10 @@ __noinline int pkt_acl(struct xdp_md *ctx, const struct pkt_ctx *c)
 	return acl_lookup(&live, pkt_slot(c), &p, SENDER);
 }
 
-/* Return acl_reason() of the sender. Analysed once by the verifier. */
+/*
+ * Return acl_reason() of the sender. Analysed once by the verifier. Called by
+ * pkt_decide() alone.
+ */
 __noinline int pkt_acl_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
@@ -87,7 +96,8 @@ __noinline int pkt_acl_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 /*
  * Return the reason to drop a datagram that passes for @reason, because a player is at
  * its address or because its source has all its players; otherwise @reason. Analysed once
- * by the verifier.
+ * by the verifier. Called by decision_apply() alone, for what would pass. It must apply
+ * the rules of admit() at its end, in the same order.
  */
 __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason)
 {
@@ -115,6 +125,9 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
  * note that it goes on. Returns XDP_PASS or XDP_DROP; REASON_CHALLENGED passes, and its
  * caller sends the challenge. Called once per datagram by both programs. Analysed once by
  * the verifier.
+ *
+ * Called by shield_validate() and by shield_cache(), which counts a query that it serves
+ * by cache_count() instead. It takes from no limit: the decision has.
  */
 __noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 decision)
 {
@@ -148,7 +161,9 @@ __noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32
 	return XDP_PASS;
 }
 
-/* Return the TTL or hop limit that is left in the datagram. */
+/*
+ * Return the TTL or hop limit that is left in the datagram. Called by pkt_hops() alone.
+ */
 static __always_inline __u32 packet_hops(const struct packet *p)
 {
 	__u32 offset = (p->addresses - (p->ipv6 ? 1 : 4)) & OFFSET_MASK;
@@ -157,7 +172,10 @@ static __always_inline __u32 packet_hops(const struct packet *p)
 	return at + 1 > p->end ? 0 : *at;
 }
 
-/* Return packet_hops() of the datagram. */
+/*
+ * Return packet_hops() of the datagram. Called by cache_source_limit(), cache_reason()
+ * and validated_note(), before the frame changes.
+ */
 static __always_inline __u32 pkt_hops(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
@@ -168,7 +186,8 @@ static __always_inline __u32 pkt_hops(struct xdp_md *ctx, const struct pkt_ctx *
 
 /*
  * Note in the reputation table that the sender is validated, for a minute or two.
- * Analysed once by the verifier.
+ * Analysed once by the verifier. Called by shield_validate() alone, after a valid cookie
+ * passed and was counted. No other event may set REPUTATION_VALIDATED.
  */
 __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -183,7 +202,8 @@ __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 
 /*
  * Return true if a challenge can be sent in place of the datagram. To a query it has a
- * fixed length, and must not be longer than the query.
+ * fixed length, and must not be longer than the query. Called by shield_validate() alone,
+ * before the datagram is counted as challenged.
  */
 static __always_inline bool challenge_possible(struct xdp_md *ctx,
 					       const struct pkt_ctx *c)
@@ -196,7 +216,10 @@ static __always_inline bool challenge_possible(struct xdp_md *ctx,
 		wire_bytes(sends) <= wire_bytes(reply_frame(ctx)));
 }
 
-/* Return enum host_keys_state of the service. */
+/*
+ * Return enum host_keys_state of the service. Called by shield_validate() alone, after
+ * the decision.
+ */
 static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
 {
 	__u32 slot = pkt_slot(c);
@@ -207,7 +230,8 @@ static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
 
 /*
  * Decide about @c. Returns as validation_decide(). An allowed source's cookie counts too:
- * it was challenged when its own limits were exceeded.
+ * it was challenged when its own limits were exceeded. Called by shield_validate() alone,
+ * once: it charges. A source on the deny list must not pass by a cookie.
  */
 static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 {
@@ -233,7 +257,8 @@ static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 
 /*
  * Count @c as challenged. Faster than decision_apply(), which does the same for all
- * reasons.
+ * reasons. Called by shield_validate() alone, for a request that the fast path has
+ * decided about. It must do what count_decision() does for REASON_CHALLENGED.
  */
 static __always_inline void count_challenged(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -263,6 +288,10 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct pk
 /*
  * Decide about a datagram of address validation. If the fast path has found its limits
  * exceeded (c.decided), a challenge is tried first.
+ *
+ * The kernel runs it by the tail calls of shield() and shield_cache(). Each path counts
+ * the datagram once, before the frame changes; a challenge is sent only after
+ * reply_possible() and share_take().
  */
 SEC("xdp")
 int shield_validate(struct xdp_md *ctx)

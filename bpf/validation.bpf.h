@@ -23,7 +23,8 @@
 
 /*
  * Quake III: return the form of the cookie that came back, if @peer was given it; 0: it
- * was not.
+ * was not. Called by cookie_check() alone. It must accept what echo_refused() lets
+ * through.
  */
 static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct packet *p,
 					     const struct cookie_peer *peer)
@@ -44,7 +45,9 @@ static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct pa
 
 /*
  * QuakeWorld, Quake II: return the number in a connect if it is a cookie that @peer was
- * given, or the one that validated @peer before; 0: neither.
+ * given, or the one that validated @peer before; 0: neither. Called by cookie_check()
+ * alone. A number that the client used before is compared first, since its epoch may be
+ * over.
  */
 static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct packet *p,
 					       const struct cookie_peer *peer)
@@ -75,7 +78,8 @@ static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct 
 
 /*
  * DarkPlaces: return COOKIE_TEXT if a connect ends with the challenge that @peer was
- * given, or if the words of a step of the key exchange do; 0: neither.
+ * given, or if the words of a step of the key exchange do; 0: neither. Called by
+ * cookie_check() alone. All ten characters are compared at once.
  */
 static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct packet *p,
 					     enum wire_kind kind,
@@ -106,7 +110,9 @@ static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct pa
 /*
  * Check what @c carries. Returns the form of a cookie that its sender was given; of a
  * COOKIE_NUMBER the number itself, which is above all forms; of a ClientHello its random;
- * 0: none. Analysed once by the verifier.
+ * 0: none. Analysed once by the verifier. Called by pkt_decide() alone, for
+ * kind_returns_cookie(). Changes no table. A form must stay below COOKIE_LEAST, which
+ * distinguishes it from a number.
  */
 __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -141,6 +147,10 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
  * DarkPlaces' client also sends NetQuake's request each second, and would leave itself
  * nothing to connect with. Returns REASON_VALIDATED, or the limit that is exceeded; then
  * nothing is charged, except with REASON_CONTENDED.
+ *
+ * Called by validation_decide() alone. The cells must be those of cell_source() and
+ * cell_prefix() (user/shield/shield_cells.h); all limits are compared before the first is
+ * charged.
  */
 static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 						    const struct budget *b, __u32 class,
@@ -191,7 +201,10 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 	return REASON_VALIDATED;
 }
 
-/* Return true if @reason is an exceeded limit, after which a client may be challenged. */
+/*
+ * Return true if @reason is an exceeded limit, after which a client may be challenged.
+ * Called by unvalidated_decide() alone.
+ */
 static __always_inline bool reason_is_limit(enum reason reason)
 {
 	return reason == REASON_SERVICE_LIMIT || reason == REASON_SOURCE_LIMIT ||
@@ -200,7 +213,8 @@ static __always_inline bool reason_is_limit(enum reason reason)
 
 /*
  * Return REASON_CHALLENGED if this processor may send one more challenge for @c to the
- * service in @slot, and count it, or else @reason.
+ * service in @slot, and count it, or else @reason. Called by unvalidated_decide() alone,
+ * last.
  */
 static __always_inline enum reason challenge_decide(const struct live *l, __u32 slot,
 						    const struct pkt_ctx *c,
@@ -213,7 +227,9 @@ static __always_inline enum reason challenge_decide(const struct live *l, __u32 
  * Decide about a CCREQ_CONNECT or first ClientHello: their clients cannot return a
  * cookie: while validation is required they must send the request twice (greylist.bpf.h).
  * @reason: by the limits of unvalidated clients. @random: of a ClientHello, or 0. Returns
- * REASON_VALIDATED, REASON_GREYLISTED or @reason.
+ * REASON_VALIDATED, REASON_GREYLISTED or @reason. Called by unvalidated_decide() alone,
+ * for KIND_CCREQ_CONNECT and KIND_DTLS_CLIENT_HELLO. greylisted() on the fast path must
+ * drop only what is dropped here.
  */
 static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 						   const struct service *s, __u32 random,
@@ -235,7 +251,8 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
  * are in @state (enum host_keys_state): not before the server's are known, and, since
  * such a challenge is longer than the request, only to a client that sends the request
  * twice. The first one is remembered, as in greylist_decide(), and REASON_GREYLISTED is
- * returned. Returns @reason if no challenge can be made.
+ * returned. Returns @reason if no challenge can be made. Called by unvalidated_decide()
+ * alone, for KIND_GETCHALLENGE, before a challenge is taken from the share.
  */
 static __always_inline enum reason challenge_keys_decide(const struct live *l,
 							 __u32 state,
@@ -253,7 +270,9 @@ static __always_inline enum reason challenge_keys_decide(const struct live *l,
 
 /*
  * Return true if @kind is a request that a challenge can answer. Others are passed or
- * refused by their limits.
+ * refused by their limits. Called by pkt_decide(), limit_times() and
+ * unvalidated_decide(). not_challenged() names the same kinds on the fast path, and
+ * challenge_form() needs a form for each.
  */
 static __always_inline bool kind_requests(enum wire_kind kind)
 {
@@ -265,6 +284,7 @@ static __always_inline bool kind_requests(enum wire_kind kind)
  * Return what a request from @net costs of the source's limit: three if another client at
  * this address is validated on this Quake III server. Otherwise spoofed requests in its
  * name would use up what the server answers one address (ioquake3: one per second).
+ * Called by unvalidated_decide() alone.
  */
 static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
@@ -283,7 +303,9 @@ static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
  * Decide about a datagram of an unvalidated client, by the limits of @class and by
  * address validation. @random: of a ClientHello. Returns the reason; REASON_CHALLENGED: a
  * challenge is taken from the share, and the caller must send it; REASON_VALIDATED: it
- * was greylisted and came again. Analysed once by the verifier.
+ * was greylisted and came again. Analysed once by the verifier. Called by pkt_decide()
+ * and validation_decide(). It charges, so once per datagram; not_challenged() must return
+ * true only for what is refused here.
  */
 __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 random)
 {
@@ -338,7 +360,9 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 
 /*
  * Record that @peer returned a cookie of @form. False: its table has no room, or @peer
- * returned one of this form less than 2 s before. @returned: as of cookie_check().
+ * returned one of this form less than 2 s before. @returned: as of cookie_check(). Called
+ * by validation_decide() alone, after validated_charge() and for a valid cookie. No other
+ * function may set VALIDATED_COOKIE.
  */
 static __always_inline bool validated_record(struct live *l,
 					     const struct cookie_peer *peer, __u32 form,
@@ -365,7 +389,8 @@ static __always_inline bool validated_record(struct live *l,
 
 /*
  * Return into what to rewrite a datagram with the cookie @returned: enum cookie_form or
- * COOKIE_REPLACED; 0: it has none.
+ * COOKIE_REPLACED; 0: it has none. Called by validation_decide() alone. @returned must be
+ * of cookie_check(): the form is trusted.
  */
 static __always_inline __u32 validation_form(const struct service *s,
 					     const struct validated_cell *cell,
@@ -381,7 +406,8 @@ static __always_inline __u32 validation_form(const struct service *s,
 
 /*
  * Return the class to whose limits a @kind is charged. A later step of a client that is
- * not in the table is CLASS_UNKNOWN.
+ * not in the table is CLASS_UNKNOWN. Called by validation_decide() alone. The result is
+ * below CLASS_BUDGETS.
  */
 static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, bool known)
 {
@@ -399,6 +425,8 @@ static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, b
  * cookie_check(), or 0. Returns the reason; if the datagram carries a valid cookie, above
  * DECISION_FORM_SHIFT into what to rewrite it. Called by pkt_decide(). Analysed once by
  * the verifier.
+ *
+ * A right cookie is recorded last: a client beyond its limits is not validated.
  */
 __noinline int validation_decide(const struct pkt_ctx *c, __u32 returned)
 {
@@ -469,7 +497,10 @@ __noinline int validation_decide(const struct pkt_ctx *c, __u32 returned)
 	return reason | form << DECISION_FORM_SHIFT;
 }
 
-/* Return true if a @kind may carry a cookie. */
+/*
+ * Return true if a @kind may carry a cookie. Called by pkt_decide() alone.
+ * kind_takes_part() must be true for each of these kinds on some family.
+ */
 static __always_inline bool kind_returns_cookie(enum wire_kind kind)
 {
 	return kind == KIND_ECHO_RETURN || kind == KIND_CONNECT || kind == KIND_D0PK ||
