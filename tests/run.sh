@@ -37,8 +37,8 @@ worlds=1 tests=()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# counter TEST STATUS OUTPUT: what the output says, distrusted where the status disagrees.
-counter()
+# tally TEST STATUS OUTPUT: what the output says, distrusted where the status disagrees.
+tally()
 {
 	local counts ok bad skip status=${2:-1}
 
@@ -49,6 +49,7 @@ counter()
 		/^ok /				{ ok++ }
 		/^not ok /			{ bad++ }
 		/^skip /			{ skip++ }
+		/^[^ ]+\.sh: line [0-9]+: .*: command not found$/ { bad++ }
 		END {
 			if (cmocka)
 				print passed + 0, failed + bad, skipped + 0
@@ -146,7 +147,7 @@ show()
 	while [ "$ran" -lt "${#tests[@]}" ] && [ -e "$work/$ran.took" ]; do
 		echo "== ${tests[ran]##*/}"
 		cat "$work/$ran.out"
-		counter "${tests[ran]##*/}" "$(cat "$work/$ran.status")" "$work/$ran.out"
+		tally "${tests[ran]##*/}" "$(cat "$work/$ran.status")" "$work/$ran.out"
 	done
 }
 

@@ -12,7 +12,7 @@ SERVER=standin PROTOCOL=quake3 LIMITS=1 SERVICE_MORE='validation = under-load'
 . "$(dirname "$0")/common.sh"
 
 # flooded NAME FLOOR [floodgen arguments]: people come while that goes on.
-cache_active()
+flooded()
 {
 	local name=$1 floor=$2 flood
 

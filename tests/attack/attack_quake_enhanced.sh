@@ -69,7 +69,7 @@ passed() # FIELD
 			.kind == \"dtls-client-hello\") | .$1] | add // 0"
 }
 
-cache_active()
+flooded()
 {
 	local bytes out packets
 

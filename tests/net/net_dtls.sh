@@ -146,7 +146,7 @@ every_message()
 	net_check "every message of the game inside is read live" each_is_read
 }
 
-cache_active()
+flooded()
 {
 	local try failed=0 few=yes
 

@@ -53,7 +53,7 @@ shield_cpu()
 	awk '{ print $14 + $15 }' "/proc/$shield_pid/stat"
 }
 
-cache_active() # SECONDS
+flooded() # SECONDS
 {
 	local before after
 

@@ -223,7 +223,7 @@ dashboard_queries()
 rules_are_healthy()
 {
 	net_in server curl -sS http://127.0.0.1:9090/api/v1/rules |
-		jq -e '[.data.groups[].rules[]] | length == 12 and all(.health == "ok")'
+		jq -e '[.data.groups[].rules[]] | length == 13 and all(.health == "ok")'
 }
 
 alerts_tried()

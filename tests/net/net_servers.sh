@@ -116,7 +116,7 @@ controlled()
 	control_off
 }
 
-cache_active() # NAME PAYLOAD [floodgen arguments]
+flooded() # NAME PAYLOAD [floodgen arguments]
 {
 	joined "$1" --payload "$2" --from "$NET_FLOOD" --sources "$NET_SOURCES" "${@:3}"
 }

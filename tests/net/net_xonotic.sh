@@ -86,7 +86,7 @@ quiet_day() # NAME ARGUMENTS of the server
 }
 
 # Every client joins: it is challenged once, and the server a second time.
-cache_active() # NAME ARGUMENTS of the server
+flooded() # NAME ARGUMENTS of the server
 {
 	local name=$1 state
 
