@@ -258,7 +258,8 @@ player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
 
 /*
  * Return the flags of a player that is entered for a datagram of @kind. PLAYER_VERIFIED
- * may be set only for a kind that a server sends after a challenge has returned.
+ * may be set only for a kind that a server sends after a challenge has returned. Called
+ * by player_confirm() alone.
  */
 static __always_inline __u8 flags_new(enum wire_kind kind)
 {

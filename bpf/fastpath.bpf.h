@@ -186,7 +186,8 @@ static __always_inline __u32 reply_number(__u64 kind)
 /*
  * Drop and count a datagram of an unvalidated client that its service has no policy to
  * pass, or whose service or source has surely exceeded its limit. False: the datagram may
- * pass, and nothing is counted. @kind: as in drop_in().
+ * pass, and nothing is counted. @kind: as in drop_in(). Called by fast_path() alone. It
+ * must drop only what admit_unlisted() would.
  */
 static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 				   const struct target *f, __u64 kind,
@@ -223,7 +224,7 @@ drop:
 	return drop_for(ctx, l, f, kind, reason, number, p, plain, bytes);
 }
 
-/* Return OFFSETS() of the datagram. */
+/* Return OFFSETS() of the datagram, as packet_offsets() does on the slow path. */
 static __always_inline __u64 plain_offsets(const struct packet *p,
 					   const struct plain *plain)
 {
@@ -299,10 +300,7 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 		drop_in(ctx, l, f, kind, reason, row, counter, &key, p, plain, bytes);
 		return true;
 	}
-	/*
-	 * The limit of a validated source may be exceeded by queries that others spoof in
-	 * its name.
-	 */
+	/* Queries that others spoof may have exceeded a validated source's limit. */
 	if (!joins && unlikely(lately_validated(plain_net(plain), now)))
 		return false;
 	return drop_for(ctx, l, f, kind, reason, COUNTER_IN_SOURCE_LIMIT + kind, p, plain,
@@ -328,7 +326,8 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 /*
  * Decide about a datagram with the marker that refuse() has not dropped. True:
  * *@ret_action is PATH_VALIDATE or PATH_CACHE, with the context stored, or is unchanged,
- * XDP_DROP, and the datagram is counted. False: the slow path decides.
+ * XDP_DROP, and the datagram is counted. False: the slow path decides. Called by
+ * fast_path() alone.
  */
 static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live *l,
 						const struct target *f, __u64 kind,
@@ -366,7 +365,7 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	return true;
 }
 
-/* Make packet_player() of the sender. */
+/* Make packet_player() of the sender: both paths must make the same words. */
 static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 					 struct player_id *ret)
 {
@@ -472,7 +471,8 @@ static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *
 /*
  * Decide about game traffic. MATCH_OK: it is the next datagram of a player and within its
  * limit; it is counted and passes. MATCH_NONE: of no player. MATCH_MISMATCH: in a
- * player's name, and none of its. Other results: the slow path decides.
+ * player's name, and none of its. Other results: the slow path decides. Called by
+ * fast_path() alone. It must change only what player_decide() would.
  */
 static __always_inline enum match fast_path_player(struct xdp_md *ctx, struct live *l,
 						   const struct target *f,

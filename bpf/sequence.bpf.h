@@ -63,7 +63,10 @@ static __always_inline bool family_is_little(enum wire_family family)
 	       family == FAMILY_QUAKE2;
 }
 
-/* Return where the qport is in a datagram of @family that begins at @head. */
+/*
+ * Return where the qport is in a datagram of @family that begins at @head. Called by
+ * netchan_head() and may_have_moved(), which must read the same bytes.
+ */
 static __always_inline const __u8 *qport_at(enum wire_family family, const __u8 *head)
 {
 	return head + (family == FAMILY_QUAKE3 ? 4 : 8);

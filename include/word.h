@@ -88,7 +88,7 @@ static __always_inline __u64 load_u64(const void *at)
 #endif
 }
 
-/* The same of 4 bytes. */
+/* The same of 4 bytes. Called by the programs and classify.h after a comparison. */
 static __always_inline __u32 load_u32(const void *at)
 {
 #ifdef __bpf__
@@ -101,7 +101,7 @@ static __always_inline __u32 load_u32(const void *at)
 #endif
 }
 
-/* The same of 2 bytes. */
+/* The same of 2 bytes. Called by the programs and classify.h after a comparison. */
 static __always_inline __u16 load_u16(const void *at)
 {
 #ifdef __bpf__
@@ -114,7 +114,7 @@ static __always_inline __u16 load_u16(const void *at)
 #endif
 }
 
-/* Return the 2 bytes at @at, the first highest. */
+/* Return the 2 bytes at @at, the first highest. The caller has compared the bounds. */
 static __always_inline __u16 load_be16(const __u8 *at)
 {
 	return __builtin_bswap16(load_u16(at));
