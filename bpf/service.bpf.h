@@ -149,9 +149,9 @@ static __always_inline __u32 port_lookup(const struct live *l, const struct tabl
 }
 
 /*
- * Return the service in *@slot, or NULL if *@slot is not below SERVICES_MAX. Called with
- * a slot of port_word() or port_lookup(), or of a context. The caller must handle NULL,
- * which a slot of the tables never gives.
+ * Return the service in *@slot, or NULL if *@slot is not below SERVICES_MAX: a port
+ * without a service has port_word() 0, and 0 - 1 is out of bounds. Called with a slot of
+ * port_word() or port_lookup(), or of a context. The caller must handle NULL.
  */
 static __always_inline const struct service *service_at(const struct tables *t,
 							__u32 *slot)
