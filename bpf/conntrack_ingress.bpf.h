@@ -114,9 +114,9 @@ static __always_inline enum reason player_follow(struct player *player,
 /*
  * Decide about game traffic. Returns REASON_COUNT if it belongs to no player: then limit
  * it as an unvalidated client's. *@ret_followed is set if it passes and the daemon
- * follows its player. Called by admit() alone. It comes before the limits of a class, so
- * that a flood does not stop a player. While protocol_mismatch() is true a datagram may
- * be limited, and not dropped as a mismatch.
+ * follows its player. Called by admit_unlisted() alone. It comes before the limits of a
+ * class, so that a flood does not stop a player. While protocol_mismatch() is true a
+ * datagram may be limited, and not dropped as a mismatch.
  */
 static __always_inline enum reason
 player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind kind,
