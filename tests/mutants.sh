@@ -19,6 +19,7 @@ cd "$(dirname "$0")/.." || exit 1
 LIST=${LIST:-tests/MUTANTS}
 BUILD=$(realpath "${BUILD:-build}")
 SEED=${SEED:-$RANDOM}
+export -n SEED # kern_steps would search elsewhere by it
 LIMIT=${MUTANT_TIMEOUT:-180}
 # What is broken may leave something unused, which is no fault of its own.
 for flags in CFLAGS BPF_CFLAGS; do

@@ -49,7 +49,7 @@ static const struct quest {
 		  [FAMILY_QUAKE2] = { 338, 573 },
 		  [FAMILY_QUAKE3] = { 321, 573 },
 		  [FAMILY_QUAKE_ENHANCED] = { 321, 573 },
-		  [FAMILY_AUTO] = { 328, 574 },
+		  [FAMILY_AUTO] = { 328, 586 },
 	  } },
 	{ ", as shipped",
 	  SHIELD_SHIPPED,
@@ -69,7 +69,7 @@ static const struct quest {
 	  false,
 	  {
 		  [FAMILY_NETQUAKE] = { 771, 1142 },
-		  [FAMILY_QUAKEWORLD] = { 950, 1326 },
+		  [FAMILY_QUAKEWORLD] = { 975, 1340 },
 		  [FAMILY_QUAKE2] = { 909, 1296 },
 		  [FAMILY_QUAKE3] = { 916, 1251 },
 		  [FAMILY_QUAKE_ENHANCED] = { 947, 1320 },
