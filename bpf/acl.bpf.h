@@ -159,9 +159,9 @@ static __always_inline __u32 allowed_cell(const struct live *l, __u64 net, __u32
 
 /*
  * Charge the limits of an allowed source at @net, or of a master server if @master, and
- * of all of them together for @slot. False: exceeded. Called by allowed_admit() alone.
- * Keep the order: the limit of all is compared first and charged last, so that a source
- * beyond its own limit does not use up that of all.
+ * of all of them together for @slot. Returns false if one of them is exceeded. Called
+ * by allowed_admit() alone. Keep the order: the limit of all is compared first and
+ * charged last, so that a source beyond its own limit does not use up that of all.
  */
 __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 {

@@ -20,8 +20,8 @@
 #include "challenge.bpf.h"
 
 /*
- * What cache_choose() returns: the number of the pair + 1, and above it the length of the
- * nonce, the length of the whole response, and the number of the cut.
+ * The result of cache_choose(): the number of the pair + 1, and above it the length of
+ * the nonce, the length of the whole response, and the number of the cut.
  */
 #define CHOSEN_PAIRS  (SERVICES_MAX * CACHE_FORMS)
 #define CHOSEN_REST   12

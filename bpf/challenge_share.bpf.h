@@ -17,9 +17,9 @@
 
 /*
  * Return true if a datagram of @kind takes part in address validation on @s: it requests
- * what must be validated, or it may carry a cookie. Always false for a service in observe
- * mode. Called by fast_path(), fast_path_tail_call(), slow_path() and cache_admit(),
- * which must agree on the program that decides. The flag is that of struct
+ * what must be validated, or it may carry a cookie. The result is false for a service in
+ * observe mode. Called by fast_path(), fast_path_tail_call(), slow_path() and
+ * cache_admit(), which must agree on the program that decides. The flag is that of struct
  * service.class_of, which service_finish() computes.
  */
 static __always_inline bool validation_applies(const struct service *s,

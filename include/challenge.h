@@ -6,8 +6,9 @@
  * Pure: no maps, no clock, no helpers. The first CHALLENGE_TEXT bytes of a payload are in
  * a buffer with zeros after them, the marker first, and are rewritten there.
  *
- * Quake III: the challenge is an `echo` that is at most as long as the request, since
- * what the client must return stands in the same place and is as long:
+ * Quake III: the challenge is an `echo` whose frame is at most as long as the request's.
+ * One to a query has CHALLENGE_QUERY_N bytes, and challenge_possible() compares the
+ * frames. The client must return as many bytes, in the same place:
  *
  *	getchallenge			echo 7LLLLLL
  *	getchallenge 123 Quake3Arena	echo 7LLLLLLL123xQuake3Arena
