@@ -216,6 +216,14 @@ uncalled()
 		}' <<<"$1" | sort
 }
 
+# Name what is tracked on the top level and is none of the rooms there.
+strays()
+{
+	git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE \
+		'LICENSE|Makefile|README\.md|bpf|debian|docs|include|tests|user|vmtests|\.[a-z-]+'
+}
+
+verdict nothing_strays_on_the_top_level "$(strays)"
 verdict rooms_include_only_what_is_below "$(breaches)"
 verdict every_room_has_a_row "$(rowless)"
 verdict rooms_have_no_circle "$(circles)"
