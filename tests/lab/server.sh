@@ -157,6 +157,23 @@ stats_sum()
 		jq "[.services[].counters[] | select(.direction == \"in\") | $1 | .packets] | add // 0"
 }
 
+# game_refused: how many datagrams of games, in both directions, the shield did not pass.
+game_refused()
+{
+	net_in server "$SHIELD" stats --json | jq '
+		[.services[].counters[] | select(.kind == "netchan" and .verdict != "pass") |
+			.packets] | add // 0'
+}
+
+# session_goes_on: the shield passes each datagram of the game. A snapshot that is lost
+# nevertheless was lost on the link, whose queue also takes the shield's challenges, or by a
+# client without a processor.
+session_goes_on()
+{
+	[ "$(game_refused)" = 0 ] &&
+		jq -e '.snapshots > 20 and .lost <= .snapshots / 5' "$work/client.json"
+}
+
 # Every packet that the shield has judged on its way in: of services and others.
 stats_judged()
 {
