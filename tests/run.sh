@@ -165,19 +165,19 @@ if ! "$WORLD_SH" true 2>"$work/why"; then
 		"for: $(head -n 1 "$work/why")" >&2
 fi
 
-# All lanes at once, or with TEST_IN_TURN=1, for a slow machine, one after the other.
+# All lanes at once; with TEST_IN_TURN=1, for a slow machine, one after the other; with
+# TEST_IN_TURN=scripts the lane `alone` waits for the lane `beside`, so that its floods and
+# clients share the processors with nothing but what has the lowest priority.
 lanes()
 {
-	local then=${TEST_IN_TURN:+wait}
-
 	# shellcheck disable=SC2046 # processes
 	trap 'kill $(jobs -p) 2>/dev/null; exit' TERM
 	# shellcheck disable=SC2046 # numbers
 	(renice -n 19 "$BASHPID" >/dev/null; lane programs "$JOBS" $(in_lane programs)) &
-	$then
+	[ "${TEST_IN_TURN-}" != 1 ] || wait
 	# shellcheck disable=SC2046
 	lane beside "$BESIDE" $(in_lane beside) &
-	$then
+	[ -z "${TEST_IN_TURN-}" ] || wait $!
 	# shellcheck disable=SC2046
 	lane alone 1 $(in_lane alone) &
 	wait
