@@ -7,8 +7,10 @@
  * needs no charge to the amplification limit if it is no longer than the request; what is
  * longer is charged.
  *
- * Called by shield_validate() alone; reply_possible(), count_sent() and send_back() also
- * by the response cache. Each helper that resizes the frame invalidates pointers into it.
+ * Called by shield_validate() alone. Exceptions: the response cache calls
+ * reply_possible(), text_load(), count_sent() and send_back(); host_keys.bpf.h calls
+ * challenge_for(), challenge_charge(), count_sent() and send_back(). Each helper that
+ * resizes the frame invalidates pointers into it.
  */
 #ifndef CHALLENGE_BPF_H
 #define CHALLENGE_BPF_H

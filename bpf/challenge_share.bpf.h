@@ -153,11 +153,12 @@ static __always_inline bool echo_cookie_valid(const struct live *l,
 
 /*
  * Return REASON_SOURCE_LIMIT if @peer, which returns a right cookie of @form, has
- * returned one less than 2 s before, or else REASON_COUNT. A client that answers each
- * challenge that others ask for in its name is refused here; validation_decide() would
- * say the same at several times the cost. Called by echo_refused() alone, after the
- * cookie was found right. It must refuse a subset of what validation_decide() refuses by
- * validated_may_retry().
+ * returned one of this form less than 2 s before, or else REASON_COUNT. A client that
+ * answers each challenge that others request in its name is refused here;
+ * validation_decide() would say the same at several times the cost. Called by
+ * echo_refused() alone, after the cookie was found right. It must refuse a subset of what
+ * validation_decide() refuses by validated_may_retry(), and a refusal must count as a use
+ * of the cell (used_ns) as it does there: the client stays validated while it goes on.
  */
 static __always_inline enum reason
 echo_too_soon(struct live *l, const struct cookie_peer *peer, enum cookie_form form)
