@@ -4,7 +4,9 @@
  * flood that are refused, and the next datagram of a player.
  *
  * plain_path() and encapsulated_path() call fast_path() with a parsed frame; the other
- * functions are called from it alone, if their comments name no caller. What must hold:
+ * functions are parts of it. Exceptions: target_find() classifies by classify_text_at()
+ * and classify_game_at() on the slow path, and count_decision() calls sample_maybe().
+ * What must hold:
  *
  * - fast_path() decides only what the slow path (decide(), shield_validate(),
  *   shield_cache()) would decide alike, and leaves the rest to these: it never passes a
@@ -104,7 +106,10 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 		sample_in(ctx, what | SAMPLER_STATISTIC, bytes);
 }
 
-/* Return address_net() of the sender: the key of limits and reputation on both paths. */
+/*
+ * Return address_net() of the sender: the key of limits and reputation on both paths.
+ * Called by fast_path_tail_call(), not_challenged() and plain_refused().
+ */
 static __always_inline __u64 plain_net(const struct plain *plain)
 {
 	const __be32 *from;
@@ -118,8 +123,9 @@ static __always_inline __u64 plain_net(const struct plain *plain)
 }
 
 /*
- * Keep the sender in the log of refused sources, after refused_turn(), as
- * count_decision() does. @kind, @reason: of the datagram.
+ * Keep the sender in the log of refused sources. @kind, @reason: of the datagram. Called
+ * by drop_in() alone, after refused_turn(). It must note what count_decision() notes on
+ * the slow path.
  */
 static __always_inline void plain_refused(const struct target *f, __u64 kind,
 					  __u64 reason, const struct plain *plain)
@@ -133,10 +139,10 @@ static __always_inline void plain_refused(const struct target *f, __u64 kind,
 }
 
 /*
- * Count a dropped datagram in @counter of the @row at @key, note its source if it is its
- * turn, and perhaps sample it, as count_decision() does. Called by drop_for() and
- * not_challenged(); the caller returns XDP_DROP. @kind: below KIND_COUNT, as the verifier
- * must know.
+ * Count a dropped datagram in @counter of the @row at @key, note its source if
+ * refused_turn() is true, and perhaps sample it, as count_decision() does. Called by
+ * drop_for() and not_challenged(); the caller returns XDP_DROP. @kind: below KIND_COUNT,
+ * as the verifier must know.
  */
 static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 				    const struct target *f, __u64 kind, __u64 reason,
@@ -158,7 +164,9 @@ static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 
 /*
  * drop_in() with the counter @number, which must be that of @kind and @reason. False:
- * there is none, which cannot be; the slow path then decides.
+ * there is none, which cannot be; the slow path then decides. Called by refuse(),
+ * not_challenged(), cookie_invalid(), fast_path_tail_call() and fast_path() to drop; on
+ * true *@ret_action of fast_path() stays XDP_DROP.
  */
 static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 				     const struct target *f, __u64 kind, __u64 reason,
@@ -175,7 +183,11 @@ static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 	return true;
 }
 
-/* COUNTER_IN(REPLY_TO_SERVER, @kind) of a kind that is a reply in its row of wire.h. */
+/*
+ * COUNTER_IN(REPLY_TO_SERVER, @kind) of a kind that is a reply in its row of wire.h.
+ * Called by refuse() alone, for CLASS_REPLY. @kind is compared right before the load, for
+ * the verifier.
+ */
 static __always_inline __u32 reply_number(__u64 kind)
 {
 	same_copy(kind);
@@ -224,7 +236,11 @@ drop:
 	return drop_for(ctx, l, f, kind, reason, number, p, plain, bytes);
 }
 
-/* Return OFFSETS() of the datagram, as packet_offsets() does on the slow path. */
+/*
+ * Return OFFSETS() of the datagram. Called by cookie_invalid(), tail_call_to() and
+ * fast_path(). Both branches must return what packet_offsets() returns on the slow path:
+ * of a plain frame @p has no offsets, so they are computed as in plain_packet().
+ */
 static __always_inline __u64 plain_offsets(const struct packet *p,
 					   const struct plain *plain)
 {
@@ -237,7 +253,8 @@ static __always_inline __u64 plain_offsets(const struct packet *p,
 /*
  * Return @way, PATH_VALIDATE or PATH_CACHE, after storing the context for its program:
  * the tail call must follow. @judgement: what is decided already, see TAIL_CTX_DECIDED;
- * 0: nothing.
+ * 0: nothing. Called by fast_path() and fast_path_tail_call(); shield() makes the tail
+ * call.
  */
 static __always_inline int tail_call_to(int way, const struct target *f, __u64 kind,
 					const struct packet *p, const struct plain *plain,
@@ -250,7 +267,8 @@ static __always_inline int tail_call_to(int way, const struct target *f, __u64 k
 
 /*
  * Return true if a challenge for this service may have to carry the server's host keys
- * (host_keys.bpf.h). The answer must be that of keys_state().
+ * (host_keys.bpf.h). Called by not_challenged() alone. It must be true unless
+ * keys_state() returns KEYS_NONE.
  */
 static __always_inline bool adds_keys(const struct live *l, const struct target *f)
 {
@@ -262,8 +280,11 @@ static __always_inline bool adds_keys(const struct live *l, const struct target 
  * Drop and count a request that exceeds its limits, if its client must not be challenged
  * now. On false shield_validate() decides. *@ret_judgement is then the reason to refuse
  * the request if no challenge can be sent; 0 if shield_validate() must look at its limits
- * too. Puts the service under load if its own limit for joining is exceeded. Takes
- * nothing from the share: shield_validate() does.
+ * too. Puts the service under load if its own limit for joining is exceeded.
+ *
+ * Called by fast_path_tail_call() alone, for a frame that is neither encapsulated nor
+ * truncated. It must drop only what unvalidated_decide() refuses, and must take nothing
+ * from the share: shield_validate() does.
  */
 static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, __u64 kind,
@@ -307,7 +328,11 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 			bytes);
 }
 
-/* Drop and count what echo_refused() refuses. On false shield_validate() decides. */
+/*
+ * Drop and count what echo_refused() refuses. On false shield_validate() decides. Called
+ * by fast_path_tail_call() alone, for KIND_ECHO_RETURN. The counter must be that of the
+ * reason: echo_refused() returns two.
+ */
 static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, const struct packet *p,
 					   const struct plain *plain, __u64 bytes)
@@ -327,7 +352,7 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
  * Decide about a datagram with the marker that refuse() has not dropped. True:
  * *@ret_action is PATH_VALIDATE or PATH_CACHE, with the context stored, or is unchanged,
  * XDP_DROP, and the datagram is counted. False: the slow path decides. Called by
- * fast_path() alone.
+ * fast_path() alone. The cache comes before validation, as in slow_path().
  */
 static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live *l,
 						const struct target *f, __u64 kind,
@@ -365,7 +390,10 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	return true;
 }
 
-/* Make packet_player() of the sender: both paths must make the same words. */
+/*
+ * Make packet_player() of the sender: both paths must make the same words. Called by
+ * fast_path_player() and is_no_player().
+ */
 static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 					 struct player_id *ret)
 {
@@ -390,7 +418,8 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 /*
  * Return true if a player at the sender's address may have the qport of the payload at
  * @at: then its port may have changed. True is a hint from a table of counts; false is
- * certain. player_moved() finds no player where it is false.
+ * certain: player_moved() finds no player where it is false. Called by fast_path_player()
+ * and is_no_player(), which have compared GAME_HEAD bytes at @at.
  */
 static __always_inline bool may_have_moved(const struct live *l,
 					   const struct player_id *id,
@@ -408,8 +437,9 @@ static __always_inline bool may_have_moved(const struct live *l,
 
 /*
  * Classify the payload. @text: it begins with the marker. Returns false if no kind
- * results, which cannot be. The result is a pointer's target so that the comparison and
- * the use are of one copy: same_copy().
+ * results, which cannot be. Called by fast_path() for text that classify_letters() leaves
+ * open, and by classify_no_player(). The result is a pointer's target so that the
+ * comparison and the use are of one copy: same_copy().
  */
 static __always_inline bool classify_plain(struct xdp_md *ctx, const struct target *f,
 					   const struct packet *p,
@@ -428,7 +458,9 @@ static __always_inline bool classify_plain(struct xdp_md *ctx, const struct targ
 
 /*
  * Return true if the sender is no player of this service, at this port or, by its qport,
- * at another.
+ * at another. Called by classify_no_player() alone, for a kind of CLASS_NETCHAN. It must
+ * be true only where player_admit() returns REASON_COUNT; if it is false the slow path
+ * decides.
  */
 static __always_inline bool is_no_player(struct live *l, const struct target *f,
 					 const struct plain *plain, bool truncated,
@@ -452,7 +484,8 @@ static __always_inline bool is_no_player(struct live *l, const struct target *f,
 /*
  * Classify a payload that begins like no game traffic, is too short to tell, or has less
  * than PLAIN_LEAST bytes. True: its kind is *@ret_kind and no player's rule applies, so
- * refuse() may drop it. False: the slow path decides.
+ * refuse() may drop it. False: the slow path decides. Called by fast_path() alone, if
+ * game_kind() returned no kind.
  */
 static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *l,
 					       const struct target *f,
@@ -520,7 +553,10 @@ static __always_inline enum match fast_path_player(struct xdp_md *ctx, struct li
 	return MATCH_OK;
 }
 
-/* Return true if a list may have an entry for the sender: acl_prefilter(). */
+/*
+ * Return true if a list may have an entry for the sender: acl_prefilter(). Called by
+ * fast_path() alone, if struct live.lists is not 0; on true the slow path decides.
+ */
 static __always_inline bool plain_acl_prefilter(const struct live *l,
 						const struct plain *plain)
 {
@@ -531,8 +567,9 @@ static __always_inline bool plain_acl_prefilter(const struct live *l,
 
 /*
  * Decide about a datagram for the service of @f. True: *@ret_action is an XDP action or
- * PATH_*. False: the slow path decides. The order is that of admit(): lists, player,
- * limits.
+ * PATH_*. False: the slow path decides, and nothing is counted. Called by plain_path()
+ * after plain_fits() and by encapsulated_path() after encapsulated_plain(). @jiffies:
+ * read before the parsing. The order is that of admit(): lists, player, limits.
  */
 static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 				      const struct target *f, const struct packet *p,
