@@ -110,8 +110,9 @@ static __always_inline __be16 packet_port(const struct packet *p, enum side side
 }
 
 /*
- * Return @be_port in host order, as struct tables.ports is indexed. A shift makes it, so
- * that the verifier knows that it has 16 bits.
+ * Return @be_port in host order, as struct tables.ports is indexed. Called by the parsers
+ * (parse_plain(), parse_udp(), encapsulated_plain()) and by frame_is_local(). A shift
+ * makes it, so that the verifier knows that it has 16 bits and allows the index.
  */
 static __always_inline __u64 port_number(__be16 be_port)
 {
@@ -124,6 +125,8 @@ static __always_inline __u64 port_number(__be16 be_port)
 /*
  * Return the address of @side after parsing: 1 word of IPv4, or 4 of IPv6, network order.
  * NULL: the frame ends before it, which the parsers exclude; the verifier does not know.
+ * Called by address_net(), packet_cidr(), fragment_end(), acl_lookup(), master_note() and
+ * addresses_routable(), each of which compares with NULL.
  */
 static __always_inline const __be32 *packet_address(const struct packet *p,
 						    enum side side)
@@ -136,8 +139,10 @@ static __always_inline const __be32 *packet_address(const struct packet *p,
 }
 
 /*
- * Return a cursor at the payload. It ends at the frame's end, so @p->length bounds the
- * payload: the caller must compare.
+ * Return a cursor at the payload, after parsing. Called by echo_refused(), kind_at(),
+ * player_admit() and packet_marked() on ingress, and by sent_sequence(), clock_note() and
+ * game_port_learn() at egress. The cursor ends at the frame's end, where padding may be,
+ * so the caller must compare with @p->length.
  */
 static __always_inline struct cursor packet_payload(const struct packet *p)
 {
@@ -149,6 +154,7 @@ static __always_inline struct cursor packet_payload(const struct packet *p)
 /*
  * Return @other: a parser gives up. @apart: the caller is parse_headers(), which returns
  * @other alone; then seldom_here() keeps the load of @other out of the common path.
+ * Called by parse_udp(), parse_ipv4(), parse_ipv6() and parse_encapsulated().
  */
 static __always_inline enum other leave(bool apart, enum other other)
 {
@@ -159,7 +165,10 @@ static __always_inline enum other leave(bool apart, enum other other)
 
 #define PARSED OTHER_COUNT /* a UDP datagram or its first fragment was found */
 
-/* Return how many of the frame's @length bytes are from @at on. For the parsers. */
+/*
+ * Return how many of the frame's @length bytes are from @at on. Called by parse_ipv4()
+ * and parse_ipv6(). @at must be in the frame, or the result wraps.
+ */
 static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 					__u64 length)
 {
@@ -171,9 +180,9 @@ static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 
 /*
  * Parse the UDP header at @c, of which @left bytes of IP payload are left (below 0:
- * none), for parse_ipv4() and parse_ipv6(). Sets @p's port, payload and length, and
- * @p->whole if the length is wrong: that is no reason to give up, since it must be
- * dropped. @apart: as of leave().
+ * none). Sets @p's port, payload and length, and @p->whole if the length is wrong: that
+ * is no reason to give up, since it must be dropped. @apart: as of leave(). Called by
+ * parse_ipv4() and parse_ipv6(), last, with @p->whole set.
  */
 static __always_inline enum other
 parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct packet *p)
@@ -196,9 +205,10 @@ parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct pac
 }
 
 /*
- * Parse an IPv4 header at @c, and the UDP header after it, in a frame of @length bytes,
- * for parse_encapsulated(). Of a later fragment the addresses and the id are set:
- * fragment_follow() needs them. @server: which end the server is. @apart: as of leave().
+ * Parse an IPv4 header at @c, and the UDP header after it, in a frame of @length bytes.
+ * Of a later fragment the addresses and the id are set: fragment_follow() needs them.
+ * @server: which end the server is. @apart: as of leave(). Called by parse_encapsulated()
+ * alone.
  */
 static __always_inline enum other
 parse_ipv4(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
@@ -243,8 +253,9 @@ static const __u8 ipv6_exts[256] = {
 
 /*
  * Parse an IPv6 header at @c, up to IPV6_EXT_MAX extension headers and the UDP header
- * after them, for parse_encapsulated(). More headers must not pass as OTHER_NOT_UDP.
- * @length, @server, @apart: as of parse_ipv4().
+ * after them. @length, @server, @apart: as of parse_ipv4(). Called by
+ * parse_encapsulated() alone. More headers must not pass as OTHER_NOT_UDP, and of a later
+ * fragment the addresses and the id must be set.
  */
 static __always_inline enum other
 parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
@@ -325,7 +336,8 @@ struct plain {
  * datagram.
  *
  * PARSED sets only the server's port in @p, since most traffic of most machines is for no
- * service. The caller must call plain_fits() before it uses the rest.
+ * service. Called by plain_path() and packet_parse(), which must call plain_fits() before
+ * they use the rest.
  */
 static __always_inline int parse_plain(enum side server, bool truncated, struct packet *p,
 				       struct plain *ret)
@@ -371,8 +383,8 @@ static __always_inline int parse_plain(enum side server, bool truncated, struct 
 
 /*
  * Return true if the lengths of a datagram that is PARSED agree with the frame of @length
- * bytes; then @p->length is set. Otherwise parse_encapsulated() decides. On false the
- * caller must not use @p->length.
+ * bytes; then @p->length is set. Called by plain_path() and packet_parse(). On false the
+ * caller must not use @p->length, and parse_encapsulated() decides.
  */
 static __always_inline bool plain_fits(__u64 length, const struct plain *plain,
 				       struct packet *p)
@@ -385,7 +397,11 @@ static __always_inline bool plain_fits(__u64 length, const struct plain *plain,
 	       likely(plain->left + plain->offset - sizeof(struct udphdr) <= length);
 }
 
-/* Return 1 if IPv6, or 0: without a comparison, which would split the verifier's path. */
+/*
+ * Return 1 if IPv6, or 0: without a comparison, which would split the verifier's path.
+ * Called by plain_packet(), target_plain(), plain_offsets() and fast_path_tail_call().
+ * PLAIN_IPV4 and PLAIN_IPV6 must differ in bit 4.
+ */
 static __always_inline __u32 plain_ipv6(const struct plain *plain)
 {
 	return plain->offset >> 4 & 1; /* PLAIN_IPV4 or PLAIN_IPV6 */
@@ -394,7 +410,8 @@ static __always_inline __u32 plain_ipv6(const struct plain *plain)
 /*
  * Return the sender's address in the frame, 4 bytes of IPv4 or 16 of IPv6. @offset:
  * @plain's, which the caller has compared, so that the verifier sees a constant distance.
- * For the fast path.
+ * Called on the fast path alone: plain_net(), plain_hash(), plain_player() and
+ * plain_acl_prefilter().
  */
 static __always_inline const __u8 *plain_source(const struct plain *plain, __u64 offset)
 {
@@ -405,8 +422,8 @@ static __always_inline const __u8 *plain_source(const struct plain *plain, __u64
 }
 
 /*
- * Return budget_hash() of the sender's address_net(), for limits_exceeded(): both paths
- * must charge the same cell.
+ * Return budget_hash() of the sender's address_net(). Called by limits_exceeded() alone:
+ * the fast path must compare the cell that budget_cell() gives admit_net() to charge.
  */
 static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 keys[3])
 {
@@ -426,7 +443,10 @@ static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 k
 	return hash;
 }
 
-/* Fill the rest of @p. For packet_parse() alone, after plain_fits(). */
+/*
+ * Fill the rest of @p. Called by packet_parse() alone, after plain_fits().
+ * plain_offsets() and target_plain() compute the same offsets of the addresses.
+ */
 static __always_inline void plain_packet(const struct plain *plain, struct packet *p)
 {
 	p->payload = plain->offset;
@@ -436,14 +456,17 @@ static __always_inline void plain_packet(const struct plain *plain, struct packe
 	p->whole = WHOLE;
 }
 
-/* packet_payload() on the fast path. */
+/*
+ * Return packet_payload() on the fast path. Called by fast_path() and
+ * classify_no_player().
+ */
 static __always_inline struct cursor plain_payload(const struct plain *plain,
 						   const struct packet *p)
 {
 	return (struct cursor){ .pos = plain->payload, .end = p->end };
 }
 
-/* Return true if @proto is a VLAN tag's. */
+/* Return true if @proto is a VLAN tag's. Called by parse_encapsulated() alone. */
 static __always_inline bool is_tag(__be16 proto)
 {
 	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
@@ -452,8 +475,8 @@ static __always_inline bool is_tag(__be16 proto)
 /*
  * Parse a frame of @length bytes of which parse_plain() said PLAIN_MORE, or whose lengths
  * disagree. @p has its start and end; the rest is set. Returns PARSED or why there is no
- * datagram. Called by parse_headers() at the interface, since it has many paths, and
- * packet_parse().
+ * datagram. Called by parse_headers() at the interface, a function of its own since this
+ * has many paths, and by packet_parse().
  */
 static __always_inline enum other parse_encapsulated(__u64 length, enum side server,
 						     bool apart, struct packet *p)
@@ -492,19 +515,24 @@ static __always_inline enum other parse_encapsulated(__u64 length, enum side ser
 _Static_assert(OFFSET_MASK == (1 << 14) - 1,
 	       "ENCAPSULATED() has 14 bits for each offset");
 
-/* Return the offset of the addresses. */
+/*
+ * Return the offset of the addresses. Called by encapsulated_plain() alone, like the next
+ * two: they read what ENCAPSULATED() packs.
+ */
 static __always_inline __u32 encapsulated_addresses(__u64 encapsulated)
 {
 	return encapsulated >> 14 & OFFSET_MASK;
 }
 
-/* Return 1 if IPv6, or 0. */
+/* Return 1 if IPv6, or 0: bit 28 of ENCAPSULATED(). */
 static __always_inline __u32 encapsulated_ipv6(__u64 encapsulated)
 {
 	return encapsulated >> 28 & 1;
 }
 
-/* Return enum whole of the datagram. */
+/*
+ * Return enum whole of the datagram: bits 29 and 30 of ENCAPSULATED(), whose bit 31 is 0.
+ */
 static __always_inline enum whole encapsulated_whole(__u64 encapsulated)
 {
 	return encapsulated >> 29 & 3;
@@ -549,7 +577,10 @@ static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet
 	return true;
 }
 
-/* Set start and end of @p's frame; anew after each helper that moves the frame. */
+/*
+ * Set start and end of @p's frame. Called anew after each helper that moves the frame, by
+ * each function that makes a struct packet from a context.
+ */
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
 {
 	/* As 32 bits the compiler would copy them. */
@@ -560,8 +591,9 @@ static __always_inline void packet_begin(void *data, void *data_end, struct pack
 }
 
 /*
- * verifier_forget() of all offsets, so that all combinations of headers count as one. For
- * the TC programs, after packet_parse().
+ * verifier_forget() of all offsets, so that all combinations of headers count as one.
+ * Called by egress_parse() and shield_joined() right after packet_parse(). @p->ipv6 and
+ * @p->length are masked again, since their bounds are lost.
  */
 static __always_inline void packet_verifier_forget(struct packet *p, __u32 unknown)
 {
@@ -575,7 +607,8 @@ static __always_inline void packet_verifier_forget(struct packet *p, __u32 unkno
  * Parse the frame in [data, data_end) into @p. @length: of the whole frame, of which TC
  * may show only the beginning. @server: which end of the datagram the server is. Returns
  * PARSED or why there is no datagram; of OTHER_LATER_FRAGMENT @p has the addresses and
- * the id. For the TC programs; the program at the interface takes the two parsers apart.
+ * the id. Called by the TC programs (egress_parse(), shield_joined()); the program at the
+ * interface takes the two parsers apart. Both must find the same datagram.
  */
 static __always_inline enum other packet_parse(void *data, void *data_end, __u64 length,
 					       enum side server, struct packet *p)

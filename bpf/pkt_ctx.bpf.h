@@ -5,7 +5,9 @@
  *
  * shield() finds the service, the kind and the offsets once and stores them in the map
  * tail_ctx; shield_validate() and shield_cache() take them from there. If there is no
- * context, as after a shield() of an older version, they parse the frame: pkt_find().
+ * context, as after a shield() of an older version, they parse the frame: pkt_find(). The
+ * pkt_*() functions are called by these two programs alone, with what pkt_find() has
+ * filled.
  */
 #ifndef PKT_CTX_BPF_H
 #define PKT_CTX_BPF_H
@@ -44,25 +46,31 @@ struct pkt_ctx {
 #define TAIL_CTX(slot, kind, length) \
 	(TARGET(slot, kind) | (__u64)(length) << TAIL_CTX_LENGTH | TAIL_CTX_PRESENT)
 
-/* Return the slot of the service. */
+/*
+ * Return the slot of the service. It comes from a map, so the verifier knows no bound:
+ * service_at() compares it.
+ */
 static __always_inline __u32 pkt_slot(const struct pkt_ctx *c)
 {
 	return c->target >> 16 & 0xffff;
 }
 
-/* Return the kind of the datagram. */
+/* Return the kind of the datagram. It comes from a map: compare it before it indexes. */
 static __always_inline enum wire_kind pkt_kind(const struct pkt_ctx *c)
 {
 	return c->target & 0xffff;
 }
 
-/* Return 1 if the datagram came by IPv6, or 0. */
+/* Return 1 if the datagram came by IPv6, or 0: bit 32 of OFFSETS(). */
 static __always_inline __u32 pkt_ipv6(const struct pkt_ctx *c)
 {
 	return c->offsets >> 32 & 1;
 }
 
-/* Return the sender's port, network order. */
+/*
+ * Return the sender's port, network order: the low 16 bits of the name's last word
+ * (packet_player()). Called by reply_possible() alone.
+ */
 static __always_inline __be16 pkt_port(const struct pkt_ctx *c)
 {
 	return c->peer.word[2];
@@ -78,8 +86,8 @@ static __always_inline __u64 pkt_prefix(const struct pkt_ctx *c)
 }
 
 /*
- * Fill *@ret from @c and the frame as it is now. Needed after each helper that moves the
- * frame. Called by functions of the two tail-called programs.
+ * Fill *@ret from @c and the frame as it is now. Called by functions of the two
+ * tail-called programs before they read the frame, anew after each helper that moves it.
  */
 static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx *c,
 				       struct packet *ret)
@@ -90,8 +98,9 @@ static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx 
 /*
  * Store @target, TAIL_CTX() or 0 for nothing, and @offsets, OFFSETS(), for the program of
  * the next tail call. On this CPU; a tail call must follow at once. Called by
- * tail_call_to(), slow_path() and shield_cache(), and with 0 after a tail call that
- * failed: a context that stays would be taken for another frame's.
+ * tail_call_to(), slow_path() and shield_cache(), and with 0 by shield() and
+ * shield_cache() after a tail call that failed: a context that stays would be taken for
+ * another frame's.
  */
 __noinline int tail_ctx_store(__u64 target, __u64 offsets)
 {
