@@ -108,7 +108,8 @@ static __always_inline bool kind_is_netquake(enum wire_kind kind)
 
 /*
  * Return the sequence of the server's game datagram in @p; 0: too short. Called by
- * sequence_restarts() and sequence_note(). The highest bit of a little-endian sequence is
+ * sequence_restarts() and sequence_note() alone; the field of struct player with this
+ * name is what sequence_note() keeps. The highest bit of a little-endian sequence is
  * cleared as in netchan_head(), since acknowledgements are compared with the result.
  */
 static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct packet *p)
@@ -126,8 +127,8 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 /*
  * Return true if an unreliable datagram of NetQuake is of another connection than those
  * before: servers count them from 0, and never back. Then what was learned belongs to a
- * connection that has ended. Called for KIND_NQ_UNRELIABLE alone. On true
- * player_confirm() enters the player anew, and all that was learned is lost.
+ * connection that has ended. Called by player_confirm() alone, for KIND_NQ_UNRELIABLE. On
+ * true player_confirm() enters the player anew, and all that was learned is lost.
  */
 static __always_inline bool sequence_restarts(const struct player *player,
 					      const struct packet *p)
@@ -141,9 +142,9 @@ static __always_inline bool sequence_restarts(const struct player *player,
 /*
  * Note the server's clock in a NetQuake update, which a client's moves return:
  * clock_verify(). Returns the clock with a mark that is to leave in its place, or 0:
- * leave it as it is. Called for KIND_NQ_UNRELIABLE alone, after the player was found or
- * entered. The clock that leaves must equal the one that clock_verify() expects:
- * clock_marked() of the same player and clock.
+ * leave it as it is. Called by player_confirm() alone, for KIND_NQ_UNRELIABLE, after the
+ * player was found or entered. The clock that leaves must equal the one that
+ * clock_verify() expects: clock_marked() of the same player and clock.
  */
 static __always_inline __u32 clock_note(const struct player_id *id, struct player *player,
 					const struct packet *p)
@@ -196,10 +197,10 @@ static __always_inline __u32 clock_note(const struct player_id *id, struct playe
 
 /*
  * Note how far the server's sequence is. Returns true if this is a block of a NetQuake
- * level that may pass beyond the amplification limit: netquake_signs_on(). Called for
- * game traffic other than KIND_NQ_ACK, KIND_NQ_UNRELIABLE and KIND_DTLS_DATA. Outside of
- * NetQuake sent_sequence must not move back: ack_in_window() could refuse the player's
- * acknowledgements.
+ * level that may pass beyond the amplification limit: netquake_signs_on(). Called by
+ * player_confirm() alone, for game traffic other than KIND_NQ_ACK, KIND_NQ_UNRELIABLE and
+ * KIND_DTLS_DATA. Outside of NetQuake sent_sequence must not move back: ack_in_window()
+ * could refuse the player's acknowledgements.
  */
 static __always_inline bool sequence_note(const struct live *l, struct player *player,
 					  enum wire_family family, enum wire_kind kind,
@@ -244,8 +245,8 @@ __noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
 
 /*
  * Enter @id and return its entry. NULL: no room; its datagrams are then limited as an
- * unvalidated client's. An entry that exists is overwritten: call it only if nothing that
- * was learned counts any more.
+ * unvalidated client's. Called by player_confirm() alone. An entry that exists is
+ * overwritten: call it only if nothing that was learned counts any more.
  */
 static __always_inline struct player *
 player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
@@ -274,8 +275,8 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 
 /*
  * Note the address of @player when the server sends to it: player_address_check(). Called
- * for each datagram to a player, so it must write seldom: player_address_note() writes
- * about once per second.
+ * by player_confirm() alone, for each datagram to a player, so it must write seldom:
+ * player_address_note() writes about once per second.
  */
 static __always_inline void player_note(const struct player_id *id,
 					const struct player *player, __u64 now)
@@ -294,8 +295,9 @@ static __always_inline void player_note(const struct player_id *id,
 
 /*
  * Note what follows from an acceptance: the challenge (Quake III), and the qport of the
- * client's connect. The challenge must come from the server's own datagram;
- * connect_recall() decides how far the qport of the client's connect is trusted.
+ * client's connect. Called by player_confirm() alone, last, if kind_accepts() is true.
+ * The challenge must come from the server's own datagram; connect_recall() decides how
+ * far the qport of the client's connect is trusted.
  */
 static __always_inline void player_accept(struct __sk_buff *ctx,
 					  const struct player_id *id,

@@ -66,9 +66,9 @@ static __always_inline __u64 *fragment_cell(__u64 hash)
 }
 
 /*
- * Note what became of the first fragment of a datagram of the service in @slot. @dropped
- * must be the verdict of this datagram, also if it passes: the note replaces an older one
- * with the same id.
+ * Note what became of the first fragment of a datagram of the service in @slot. Called by
+ * shield_out() alone, for each first fragment. @dropped must be the verdict of this
+ * datagram, also if it passes: the note replaces an older one with the same id.
  */
 static __always_inline void fragment_note(const struct live *l, const struct packet *p,
 					  __u32 slot, bool dropped)
@@ -83,7 +83,8 @@ static __always_inline void fragment_note(const struct live *l, const struct pac
 
 /*
  * Return TC_ACT_SHOT for a later fragment whose first one was dropped, or TC_ACT_UNSPEC.
- * It must pass a fragment without a note, and one of a service that observes or is gone.
+ * Called by shield_out() alone, for OTHER_LATER_FRAGMENT. It must pass a fragment without
+ * a note, and one of a service that observes or is gone.
  */
 static __always_inline int fragment_follow(const struct live *l, const struct tables *tab,
 					   const struct packet *p)

@@ -19,10 +19,10 @@
 #define NAMED_PORT_S 10 /* units of 2^30 ns in which a named port must be used */
 
 /*
- * Note the port that the CCREP_ACCEPT in @p names (bytes 5 to 8, little-endian). Never
- * over a port of the configuration, nor over a game that goes on. Only for a
- * KIND_CCREP_ACCEPT of a NetQuake service, from its own user's socket. It must not take
- * over a port of the configuration: another program of the host would lose its traffic.
+ * Note the port that the CCREP_ACCEPT in @p names (bytes 5 to 8, little-endian). Called
+ * by shield_out() alone, for a KIND_CCREP_ACCEPT of a NetQuake service from a socket of
+ * its own user. It must not take over a port of the configuration, since another program
+ * of the host would lose its traffic, nor a port with a game that goes on.
  */
 static __always_inline void game_port_learn(const struct live *l, struct tables *t,
 					    __u32 slot, const struct packet *p)
@@ -38,7 +38,6 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
 	if (!number || number == p->server_port || accept[7] | accept[8])
 		return;
 	port = &t->ports[number];
-	/* Not a port of the configuration, nor one with a game that goes on. */
 	if ((port->any && !(port->flags & (PORT_LEARNED | PORT_NAMED))) ||
 	    port->flags & PORT_EXACT)
 		return;
@@ -53,8 +52,9 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
 /*
  * Return true if the payload at @offset, of @length bytes, begins a game on port @number,
  * which CCREP_ACCEPT has named lately: it has NetQuake's header with the very length, as
- * no other protocol's. Analysed once by the verifier. Called for a port with PORT_NAMED
- * alone. The caller must ask other_socket() too before it sets PORT_LEARNED.
+ * no other protocol's. Analysed once by the verifier. Called by shield_out() alone, for a
+ * port with PORT_NAMED. The caller must ask other_socket() too before it sets
+ * PORT_LEARNED.
  */
 __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offset,
 				__u32 length)
@@ -75,8 +75,8 @@ __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offse
 }
 
 /*
- * Keep a game port for as long as NetQuake leaves from it. Called for each datagram of a
- * service: it must write only for a learned port.
+ * Keep a game port for as long as NetQuake leaves from it. Called by shield_out() alone,
+ * for each datagram of the server's own user: it must write only for a learned port.
  */
 static __always_inline void game_port_refresh(const struct live *l, struct tables *t,
 					      enum wire_kind kind, const struct packet *p)

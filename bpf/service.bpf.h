@@ -11,10 +11,10 @@
  * live.generation names; the daemon fills the other, then changes the generation. A
  * packet must use one pointer, from tables_now(), for all look-ups.
  *
- * Functions without a caller in their comment are shared by all programs. clock_at(),
- * tables_now(), port_word(), service_at(), service_class_of(), counter_at() and count()
- * stand on the path of each datagram of a flood, which pays for each instruction
- * (tests/kern/kern_steps.c).
+ * clock_now(), clock_s(), address_net(), tables_now() and service_at() are shared by all
+ * programs. clock_at(), tables_now(), port_word(), service_at(), service_class_of(),
+ * counter_at() and count() stand on the path of each datagram of a flood, which pays for
+ * each instruction (tests/kern/kern_steps.c).
  */
 #ifndef SERVICE_BPF_H
 #define SERVICE_BPF_H
@@ -34,8 +34,8 @@ static __always_inline __u64 clock_at(const struct live *l, __u64 jiffies)
 }
 
 /*
- * Return the time on the shield's clock, in ns. It costs a helper call: fast_path() uses
- * clock_at().
+ * Return the time on the shield's clock, in ns. Called by all programs. It costs a helper
+ * call, so fast_path() uses clock_at().
  */
 static __always_inline __u64 clock_now(const struct live *l)
 {
@@ -43,8 +43,9 @@ static __always_inline __u64 clock_now(const struct live *l)
 }
 
 /*
- * Return the time in units of 2^30 ns (1.07 s). For ages that are compared as 32 or 16
- * bits.
+ * Return the time in units of 2^30 ns (1.07 s). Called for the ages of named ports,
+ * fragments, player addresses and connects. Where 16 bits of it are stored the age must
+ * be a difference of 16 bits, since they wrap.
  */
 static __always_inline __u32 clock_s(const struct live *l)
 {
@@ -75,8 +76,9 @@ static __always_inline void packet_cidr(const struct packet *p, enum side side,
 
 /*
  * Return the address of @side as limits see it: an IPv4 address, or the upper half (/64)
- * of an IPv6 address; host order. 0 if the frame has none. Called with a parsed @p.
- * plain_net() must return the same on the fast path.
+ * of an IPv6 address; host order. 0 if the frame has none. Called with a parsed @p in
+ * both directions, for the key of a limit, of reputation or of the log of refused
+ * sources. plain_net() must return the same on the fast path.
  */
 static __always_inline __u64 address_net(const struct packet *p, enum side side)
 {
@@ -94,8 +96,8 @@ static __always_inline __u64 address_net(const struct packet *p, enum side side)
 
 /*
  * Return the tables of the current generation. They stay valid until the packet is done.
- * Called once per program or function that the verifier analyses apart; a second call may
- * return the next generation.
+ * Called by all programs, once per program or function that the verifier analyses apart;
+ * a second call may return the next generation.
  */
 static __always_inline struct tables *tables_now(struct live *l)
 {
@@ -150,8 +152,9 @@ static __always_inline __u32 port_lookup(const struct live *l, const struct tabl
 
 /*
  * Return the service in *@slot, or NULL if *@slot is not below SERVICES_MAX: a port
- * without a service has port_word() 0, and 0 - 1 is out of bounds. Called with a slot of
- * port_word() or port_lookup(), or of a context. The caller must handle NULL.
+ * without a service has port_word() 0, and 0 - 1 is out of bounds. Called by all programs
+ * with a slot of port_word() or port_lookup(), of a context or of a note. The caller must
+ * handle NULL.
  */
 static __always_inline const struct service *service_at(const struct tables *t,
 							__u32 *slot)
@@ -197,7 +200,10 @@ static __always_inline __u32 service_class_of(const struct service *s, __u64 kin
 	return kind < sizeof(s->class_of) ? s->class_of[kind] : CLASS_MALFORMED;
 }
 
-/* Return the class of @kind on @s, without flags. Called on both paths. */
+/*
+ * Return the class of @kind on @s, without flags. Called by admit_unlisted(),
+ * classify_no_player(), count_decision(), plain_refused() and sample_maybe(): both paths.
+ */
 static __always_inline enum wire_class service_class(const struct service *s,
 						     enum wire_kind kind)
 {
@@ -222,10 +228,11 @@ static __always_inline void counted_note(struct counter_row *row, __u32 slot)
 
 /*
  * Return the counter @number of @slot on this CPU, which the caller changes, its row in
- * *@ret_row, and the row's key in *@ret_key; NULL if there is none. Callers on the fast
- * path know the number as a constant (counters.h). The caller must pass the key to
- * count() and may read the row's other members. A number that counter_number() or
- * COUNTER_IN() gave is below COUNTER_ROWS * COUNTER_CELLS.
+ * *@ret_row, and the row's key in *@ret_key; NULL if there is none. Called by the
+ * functions that call count(), and by share_take(). On the fast path (drop_for(),
+ * not_challenged(), fast_path_player()) the number is a constant (counters.h). The caller
+ * must pass the key to count() and may read the row's other members. A number that
+ * counter_number() or COUNTER_IN() gave is below COUNTER_ROWS * COUNTER_CELLS.
  */
 static __always_inline __u64 *counter_at(__u32 slot, __u32 number,
 					 struct counter_row **ret_row, __u32 *ret_key)
@@ -267,8 +274,10 @@ __noinline int counters_spill(__u32 key)
 /*
  * Count a frame of @bytes. @key: of the row that @counter is in. Returns how many were
  * counted on this CPU since the counter was zero: samplers choose by that number. Called
- * by the path that decides about a datagram; shield_joined() counts a buffer once more.
- * The counter is this CPU's own: no atomic operation.
+ * once per datagram by the path that decides about it: drop_in(), fast_path_player(),
+ * count_decision() or count_challenged() on ingress, shield_out() at egress, and
+ * count_sent() for what the shield sends. shield_joined() counts a coalesced buffer once
+ * more. The counter is this CPU's own: no atomic operation.
  */
 static __always_inline __u64 count(__u64 *counter, const __u32 *key, __u64 bytes)
 {
