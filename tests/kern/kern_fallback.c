@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "kern/kern_maps.h"
+#include "shield/trial.h"
 
 #include "apart.h"
 #include "stderr.h"
@@ -201,10 +202,32 @@ static void a_trial_has_no_validation_either(void **state)
 	refused = "shield_cache";
 	refusal = EACCES;
 	stderr_catch();
-	assert_int_equal(shield_private(32, &loaded), 0);
+	assert_int_equal(shield_private(32, false, &loaded), 0);
 	stderr_release(said, sizeof(said));
 	assert_int_equal(shield_apply_locked(loaded, config), 0);
 	half_is_there();
+}
+
+/* The daemon has said what was refused; `explain` does not ask for it again. */
+static void a_trial_of_a_fallback_says_nothing_of_it(void **state)
+{
+	struct trial *trial;
+
+	(void)state;
+	assert_int_equal(load("shield_validate", EACCES), 0);
+	half_is_there();
+	stderr_catch();
+	assert_int_equal(trial_open(loaded, &trial), 0);
+	stderr_release(said, sizeof(said));
+	assert_true(trial_is_same(trial));
+	trial_close(trial);
+	assert_string_equal(said, "");
+	/* A kernel that refuses the rest by now is heard. */
+	refused = "shield";
+	stderr_catch();
+	assert_int_equal(trial_open(loaded, &trial), -EACCES);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "refused the program or a map"));
 }
 
 /* Fewer programs need the same permission, and a shield needs its first. */
@@ -240,6 +263,7 @@ int main(void)
 		TEST(validation_stays_off_in_another_configuration),
 		TEST(a_kernel_that_takes_all_gets_all),
 		TEST(a_trial_has_no_validation_either),
+		TEST(a_trial_of_a_fallback_says_nothing_of_it),
 		TEST(other_errors_have_no_fallback),
 	};
 

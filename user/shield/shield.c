@@ -359,9 +359,10 @@ static int open_object(const struct shield *s, __u32 capacity, struct shield_bpf
 }
 
 /*
- * After the kernel refused all programs with @refusal: those alone that need no other.
- * They have limits, lists, players, the amplification limit and counters, but neither
- * validation nor cache. -errno; without a message, if the kernel refused these, too.
+ * After the kernel refused all programs with @refusal, or where s->fallback is set
+ * already: those alone that need no other. They have limits, lists, players, the
+ * amplification limit and counters, but neither validation nor cache. -errno; without a
+ * message, if the kernel refused these, too.
  */
 static int load_fallback(struct shield *s, __u32 capacity, int refusal,
 			 struct shield_bpf **ret)
@@ -373,11 +374,13 @@ static int load_fallback(struct shield *s, __u32 capacity, int refusal,
 		return err;
 	bpf_program__set_autoload(object->progs.shield_validate, false);
 	bpf_program__set_autoload(object->progs.shield_cache, false);
-	if (shield_bpf__load(object)) {
+	err = shield_bpf__load(object);
+	if (err) {
 		shield_bpf__destroy(object);
-		return refusal;
+		return refusal ? refusal : err;
 	}
-	explain_fallback(refusal);
+	if (!s->fallback)
+		explain_fallback(refusal);
 	s->fallback = true;
 	*ret = object;
 	return 0;
@@ -387,20 +390,21 @@ static int load_fallback(struct shield *s, __u32 capacity, int refusal,
 static int load_object(struct shield *s, __u32 capacity, struct shield_bpf **ret)
 {
 	struct shield_bpf *object;
-	int err;
+	int err = 0;
 
 	libbpf_words[0] = '\0';
 	libbpf_set_print(libbpf_listen);
-	err = open_object(s, capacity, &object);
-	if (err)
-		return err;
-	err = shield_bpf__load(object);
-	if (err) {
-		shield_bpf__destroy(object);
-		/* The fallback needs the same permission and nearly as much memory. */
-		if (err != -EPERM && err != -ENOMEM)
-			err = load_fallback(s, capacity, err, &object);
+	if (!s->fallback) {
+		err = open_object(s, capacity, &object);
+		if (err)
+			return err;
+		err = shield_bpf__load(object);
+		if (err)
+			shield_bpf__destroy(object);
 	}
+	/* The fallback needs the same permission and nearly as much memory. */
+	if (s->fallback || (err && err != -EPERM && err != -ENOMEM))
+		err = load_fallback(s, capacity, err, &object);
 	if (!err) {
 		err = tail_calls_fill(object);
 		if (err)
@@ -437,7 +441,7 @@ static int pin_tail_call(const struct shield *s, const struct bpf_program *progr
 	return 0;
 }
 
-int shield_private(__u32 capacity, struct shield **ret)
+int shield_private(__u32 capacity, bool fallback, struct shield **ret)
 {
 	struct shield_bpf *object = NULL;
 	struct shield *s = shield_new();
@@ -445,6 +449,7 @@ int shield_private(__u32 capacity, struct shield **ret)
 
 	if (!s)
 		return -ENOMEM;
+	s->fallback = fallback;
 	err = load_object(s, capacity, &object);
 	if (!err)
 		err = keep_maps(s, object->obj);

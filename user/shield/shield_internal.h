@@ -105,10 +105,11 @@ __u32 shield_capacity(size_t services);
 
 /*
  * Load a second instance of the programs, over maps of its own that nothing pins and no
- * interface leads to, with room for @capacity services. Its tables are empty. 0 and
- * *@ret, for shield_close(); or -errno after a message.
+ * interface leads to, with room for @capacity services. Its tables are empty. @fallback:
+ * without the programs of tail_calls, and without a word about that: for a copy of a
+ * shield that lacks them. 0 and *@ret, for shield_close(); or -errno after a message.
  */
-int shield_private(__u32 capacity, struct shield **ret);
+int shield_private(__u32 capacity, bool fallback, struct shield **ret);
 
 /* --- shield_owners.c --------------------------------------------------------- */
 

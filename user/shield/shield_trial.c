@@ -229,7 +229,7 @@ static int load(const struct shield *of, __u32 capacity, struct trial **ret)
 		return -ENOMEM;
 	}
 	t->of = of;
-	err = shield_private(capacity, &t->copy);
+	err = shield_private(capacity, of && shield_fallback(of), &t->copy);
 	if (!err)
 		err = ring_open(&t->ring, t->copy->samples);
 	if (err)
