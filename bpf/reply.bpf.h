@@ -91,7 +91,7 @@ static __always_inline __u64 reply_frame(struct xdp_md *ctx)
  */
 __noinline int reply_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
 {
-	__u8 moved[REPLY_HEADS];
+	__u8 moved[REPLY_HEADS] = { 0 }; /* Linux 6.2 lets no helper see less */
 	__u32 rest = heads - 1;
 
 	if (!bpf_xdp_adjust_tail(ctx, more))
