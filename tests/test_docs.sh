@@ -57,6 +57,36 @@ keys_missing()
 	done
 }
 
+# Keys without an entry in the manual that has the default, range and choices of the code's table
+# and says when to change the key or to leave it alone. Keys of one name: one of the entries.
+keys_incomplete()
+{
+	awk -F ' *[|] *' '
+		FNR == 1 { file++ }
+		file == 1 && /^\.(It|El|Sh|Ss)/ { key = "" }
+		file == 1 && /^\.It Ic / { split($0, word, " "); key = word[3]; entry[key, ++entries[key]] = $0 }
+		file == 1 && key != "" { text = $0; sub(/^\.[A-Z][a-z] /, "", text)
+			entry[key, entries[key]] = entry[key, entries[key]] " " text }
+		file == 2 && $2 ~ /^`[a-z-]+`$/ {
+			key = $2; gsub(/`/, "", key)
+			needs = $5 != "" ? $5 : ""
+			if (match($3, /[0-9]+ to [0-9]+$/) || match($3, /at most [0-9]+/))
+				needs = needs "\n" substr($3, RSTART, RLENGTH)
+			sub(/\nat most /, "\n", needs)
+			if (sub(/^one of: /, "", $3)) { gsub(/, /, "\n", $3); needs = needs "\n" $3 }
+			good = 0
+			for (i = 1; i <= entries[key]; i++) {
+				has = entry[key, i] ~ /Default|Required/ &&
+					entry[key, i] ~ /([Ll]eave|Raise|Lower|Set) (it|out)/
+				count = split(needs, need, "\n")
+				for (j = 1; j <= count; j++)
+					has = has && index(entry[key, i], need[j])
+				good = good || has
+			}
+			if (!good) printf "%s ", key
+		}' docs/quakeshield.conf.5 docs/reference/configuration.md
+}
+
 commands_missing()
 {
 	local command
@@ -161,6 +191,7 @@ verdict links_lead_somewhere "$(links_broken)"
 verdict every_attack_is_named "$(attacks_unnamed)"
 verdict reference_is_as_the_code "$(stale)"
 verdict every_key_in_the_manual "$(keys_missing)"
+verdict every_key_is_explained_whole "$(keys_incomplete)"
 verdict every_command_in_the_manual "$(commands_missing)"
 verdict every_option_in_the_manual "$(options_differ)"
 verdict example_file_is_good "$("$SHIELD" check -c docs/quakeshield.conf 2>&1 >/dev/null)"
