@@ -65,7 +65,8 @@ static __always_inline __u32 amplification_tag(__u32 place)
 
 /*
  * Return the tag of the prefix that @cell belongs to; 0: of none. Called by
- * amplification_choose() and the two functions after it. The daemon reads the same bits.
+ * amplification_choose(), amplification_credit_line() and amplification_charge_line().
+ * The daemon reads the same bits (user/shield/shield_about.c).
  */
 static __always_inline __u32 amplification_cell_tag(__u64 cell)
 {
@@ -74,8 +75,8 @@ static __always_inline __u32 amplification_cell_tag(__u64 cell)
 
 /*
  * Return the time, in ns, at which the prefix of @cell is out of debt. Called by
- * amplification_choose() and the two functions after it. The inverse of
- * amplification_cell_make(), less its rounding.
+ * amplification_choose(), amplification_credit_line() and amplification_charge_line().
+ * The inverse of amplification_cell_make(), less its rounding.
  */
 static __always_inline __u64 amplification_cell_due(__u64 cell)
 {
@@ -178,9 +179,9 @@ __noinline int amplification_credit_line(struct amplification_line *line, __u64 
  * Charge the prefix of @tag: move its cell in @line forward by @cost_ns. Returns 0, and
  * charges nothing, if the cell would be more than @shares halves of the window ahead of
  * @now_ns, if none can be taken, or after LIMIT_TRIES lost races. Unused time and credit
- * of other prefixes do not help. Called by amplification_update() alone, with @shares
- * above 0. The comparison with the limit must come before the exchange, so that a refused
- * charge changes nothing.
+ * of other prefixes do not help. Returns 1 without a @line, which cannot be. Called by
+ * amplification_update() alone, with @shares above 0. The comparison with the limit must
+ * come before the exchange, so that a refused charge changes nothing.
  */
 __noinline int amplification_charge_line(struct amplification_line *line, __u64 cost_ns,
 					 __u32 tag, __u32 shares, __u64 now_ns)
@@ -211,10 +212,11 @@ __noinline int amplification_charge_line(struct amplification_line *line, __u64 
 /*
  * Credit @bytes to @prefix (@shares 0), or charge @bytes that are to be sent to it, which
  * may then be @shares halves of the window ahead. Returns 0 if they must not be sent.
- * Reads the limit's settings itself, so that the verifier analyses it apart. The caller
- * must check that the limit is on (byte_ns not 0). Called by the functions below, by
- * challenge_charge() and by cache_charge(). At most one call may charge a datagram that
- * is sent.
+ * Reads the limit's settings itself, so that the verifier analyses it apart. Called by
+ * amplification_credit(), amplification_credit_move(), amplification_charge() and
+ * amplification_charge_allowed(), by challenge_charge() and by cache_charge(), each of
+ * which has checked that the limit is on (byte_ns not 0). At most one call may charge a
+ * datagram that is sent.
  */
 __noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 shares)
 {

@@ -36,8 +36,8 @@ _Static_assert(CACHE_TEXT < 1 << (CHOSEN_CUT - CHOSEN_LENGTH), "an answer has th
 _Static_assert(CACHE_CUTS <= 1 << (31 - CHOSEN_CUT), "a cut has them");
 
 /*
- * Return the length of the nonce. @chosen: of cache_choose(). Called by cache_send()
- * alone.
+ * Return the length of the nonce: bits of CHOSEN(). @chosen: of cache_choose(). Called by
+ * cache_send() alone.
  */
 static __always_inline __u32 chosen_rest(__u32 chosen)
 {
@@ -45,8 +45,8 @@ static __always_inline __u32 chosen_rest(__u32 chosen)
 }
 
 /*
- * Return the length of the whole response. @chosen: of cache_choose(). Called by
- * cache_try(), cache_frame() and cache_send().
+ * Return the length of the whole response: bits of CHOSEN(). @chosen: of cache_choose().
+ * Called by cache_try(), cache_frame() and cache_send().
  */
 static __always_inline __u32 chosen_length(__u32 chosen)
 {

@@ -244,9 +244,10 @@ __noinline int player_search(__u64 first, __u64 second, __u64 third)
 }
 
 /*
- * Return cell @at of the table, or NULL if @at is not below PLAYERS_MAX. Called with an
- * index of players_find() or below PLAYERS_MAX. The comparison must stand right before
- * the address, for the verifier.
+ * Return cell @at of the table, or NULL if @at is not below PLAYERS_MAX. Called by
+ * player_first(), player_find() and player_moved(), and at egress by player_new() and
+ * connect_recall(), with an index of players_find(), players_enter() or a tag. The
+ * comparison must stand right before the address, for the verifier.
  */
 static __always_inline struct player_cell *player_cell(struct live *l, __u32 at)
 {
@@ -297,9 +298,10 @@ static __always_inline struct player *player_find(struct live *l,
 
 /*
  * Make the name of the client at @peer's end of @p, for the service in @slot. Called with
- * a parsed @p in both directions: SENDER on ingress, RECEIVER at egress (keys_place()
- * names a server by SENDER). plain_player() must make the same words on the fast path,
- * and the daemon the same struct player_key.
+ * a parsed @p by each look-up of a player, a connect, a list entry or a validated client
+ * that has a struct packet: SENDER on ingress, RECEIVER at egress (keys_place() names a
+ * server by SENDER). plain_player() must make the same words on the fast path, and the
+ * daemon the same struct player_key.
  */
 static __always_inline void packet_player(const struct packet *p, enum side peer,
 					  __u32 slot, struct player_id *ret)

@@ -236,9 +236,9 @@ static __always_inline void netquake_verify(const struct player_id *id,
 
 /*
  * Return true if the block @sequence may pass beyond the amplification limit: one for
- * each acknowledgement, and not its repetitions. Called by egress. Called by
- * sequence_note() alone, if the player is unverified and the mode is not strict. At most
- * one block for each acknowledgement may pass.
+ * each acknowledgement, and not its repetitions. Called at egress by sequence_note()
+ * alone, if the player is unverified and the mode is not strict. At most one block for
+ * each acknowledgement may pass.
  */
 static __always_inline bool netquake_signs_on(const struct player *player, __u32 sequence)
 {

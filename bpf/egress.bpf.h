@@ -3,14 +3,14 @@
  * egress.bpf.h - the program at TC egress: parse -> service (of the source) -> classify
  * -> players -> anti-amplification limit -> count.
  *
- * The counterpart of shield(). The server's datagrams enter players
- * (conntrack_egress.bpf.h), notes challenges (server_challenge.bpf.h), host keys, game
- * ports and the server's protocol. A datagram to any other peer is charged to its prefix
- * and dropped if that has no allowance left (REASON_AMPLIFICATION); nothing else is
- * dropped. A datagram from a socket of another user at the service's port passes and
- * changes nothing (REASON_OTHER_SOCKET).
+ * The counterpart of shield(). It enters players (conntrack_egress.bpf.h), and notes
+ * challenges (server_challenge.bpf.h), host keys, game ports and the server's protocol. A
+ * datagram to any other peer is charged to its prefix and dropped if that has no
+ * allowance left (REASON_AMPLIFICATION); nothing else is dropped. A datagram from a
+ * socket of another user at the service's port passes and changes nothing
+ * (REASON_OTHER_SOCKET).
  *
- * Frames that XDP_TX sends back do not pass here: challenge.bpf.h counts it.
+ * Frames that XDP_TX sends back do not pass here: count_sent() counts them.
  *
  * egress_parse() runs for each frame of the interface, the other functions for each
  * datagram of a service. A failure passes the datagram: only REASON_AMPLIFICATION of a

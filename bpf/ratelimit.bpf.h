@@ -3,8 +3,9 @@
  * ratelimit.bpf.h - may this datagram reach the server? Lists, then the player's rule,
  * then the limits of its class, then the rules about addresses and numbers of players.
  *
- * admit() is called by the slow path (decide()); admit_net() also by shield_validate()
- * and shield_cache(); limits_exceeded() by the fast path.
+ * decide() calls admit() on the slow path. admit_net() is reached in three ways: by
+ * admit(), by cache_admit() in shield_cache(), and by unvalidated_decide() in
+ * shield_validate(). The fast path calls limits_exceeded(), which charges nothing.
  *
  * A class has four limits: of the source, its prefix (/24, /56), its network (/20, /48)
  * and the service. Each is one time value (limit.h). The limit of the service is read
@@ -70,8 +71,9 @@ static __always_inline __u64 network_net(__u64 net, __u32 ipv6)
 }
 
 /*
- * Return the limit of a network, from that of a prefix. Called by admit_net(),
- * prefix_exceeded() and validated_charge().
+ * Return the limit of a network, from that of a prefix: a third more per second. Called
+ * by admit_net(), prefix_exceeded() and validated_charge(). prefix_exceeded() must
+ * compare with the limit that admit_net() charges.
  */
 static __always_inline struct limit network_limit(const struct limit *prefix)
 {

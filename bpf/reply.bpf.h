@@ -66,8 +66,8 @@ static __always_inline __u16 reply_fold(__u64 sum)
 }
 
 /*
- * Return the length of the frame as it is now. Called anew after each helper that resizes
- * the frame.
+ * Return the length of the frame as it is now. Called by functions that reply to, count
+ * or resize a frame, anew after each helper that resizes it.
  */
 static __always_inline __u64 reply_frame(struct xdp_md *ctx)
 {

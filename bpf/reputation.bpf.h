@@ -128,10 +128,12 @@ static __always_inline enum reason cache_eligibility(const struct live *l, __u64
 /*
  * Return the reason to refuse a query from @net that exceeds its limits, or, from
  * REASON_CACHED_PLAYER on, why it is served from the cache although it does.
- * REASON_COUNT: it may be within its limits. @slot: above bit 15, whether the sender's
- * address is IPv6. Called by the fast path for a source that is on no list;
- * shield_cache() decides the rest. Called by fast_path_tail_call() alone. It must charge
- * nothing.
+ * REASON_COUNT: it may be within its limits. @slot: the slot, and in bit 16 whether the
+ * sender's address is IPv6.
+ *
+ * Called by fast_path_tail_call() alone, for a source that is on no list; shield_cache()
+ * decides the rest. It must charge nothing, since cache_admit() does. It may put the
+ * service under load and mark the source.
  */
 __noinline int not_cached(__u64 net, __u32 slot, __u64 now)
 {

@@ -62,7 +62,8 @@ static __always_inline struct sample_buffer *sample_begin(__u64 what, __u64 byte
 
 /*
  * Send the sample in @b with @kept bytes of the frame, and count what became of it.
- * Called by sample_in() and sample_out().
+ * Called by sample_in() and sample_out(). @kept is of sample_kept(), which bounds it for
+ * the verifier.
  */
 static __always_inline void sample_send(struct sample_buffer *b, __u32 kept,
 					struct sampled *s)
@@ -88,8 +89,10 @@ static __always_inline __u32 sample_kept(const struct sample_buffer *b)
 }
 
 /*
- * Sample a frame of @bytes toward the server. @what: SAMPLE_WHAT(). Analysed once by the
- * verifier. Called by sample_maybe(), drop_in(), count_sent() and count_challenged().
+ * Sample a frame of @bytes toward the server, or one that the shield sends. @what:
+ * SAMPLE_WHAT(). Analysed once by the verifier. Called by sample_maybe(), drop_in(),
+ * count_sent() and count_challenged(), after the frame was counted. It copies the frame
+ * as it is at the call.
  */
 __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 {
@@ -108,7 +111,7 @@ __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 
 /*
  * Sample a frame of @bytes from the server. @what: SAMPLE_WHAT(). Analysed once by the
- * verifier. Called by sample_out_maybe() alone.
+ * verifier. Called by sample_out_maybe() alone, after all changes of the frame.
  */
 __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 {
@@ -127,8 +130,9 @@ __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 
 /*
  * Return true if the statistic sampler takes the datagram before which @counted of its
- * kind and reason came. Called where a datagram is counted, if struct sampling.any is
- * set. struct sampling.every is a power of two.
+ * kind and reason came. Called by sample_maybe(), sample_out_maybe(), drop_in(),
+ * count_sent() and count_challenged(), if struct sampling.any is set. struct
+ * sampling.every is a power of two.
  */
 static __always_inline bool sample_statistic(const struct live *l, __u64 counted)
 {
@@ -147,8 +151,8 @@ static __always_inline bool follows(const struct live *l)
 
 /*
  * Return true if the new player @id is to be followed: its address is on the follow list,
- * at random, or it is one of the first. Called when egress enters a player. Called by
- * player_enter() alone, which counts struct live.followed.
+ * at random, or it is one of the first. Called by player_enter() alone, which counts
+ * struct live.followed.
  */
 static __always_inline bool follow_this(struct live *l, const struct player_id *id)
 {

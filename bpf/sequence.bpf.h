@@ -54,8 +54,10 @@ struct netchan {
 
 /*
  * Return true for protocols with game datagrams that begin with a little-endian sequence.
- * Called on both paths. A family that is added needs branches in netchan_head(),
- * player_match() and player_match_at().
+ * Called by netchan_head(), netchan_read(), match_family() and player_admit(), by
+ * may_have_moved() and is_no_player() on the fast path, and by decision_passed(). A
+ * family that is added needs branches in netchan_head(), player_match() and
+ * player_match_at().
  */
 static __always_inline bool family_is_little(enum wire_family family)
 {
@@ -101,7 +103,9 @@ static __always_inline void netchan_head(enum wire_family family, const __u8 *he
 
 /*
  * Return how far @sequence is ahead of the player's highest; below 0: behind. Called by
- * sequence_check(), moved_match() and the functions that learn.
+ * sequence_check() and moved_match(), and by gap_learn(), player_learn() and
+ * player_record(), which learn. The difference must stay signed and of 32 bits, since
+ * sequences wrap.
  */
 static __always_inline __s32 sequence_ahead(const struct player *player, __u32 sequence)
 {
@@ -124,7 +128,6 @@ static __always_inline bool sequence_near(__s32 ahead)
  */
 static __always_inline __s64 silent_ms(const struct player *player, __u64 now)
 {
-	/* 2^20 ns for a millisecond: near enough, and no division. */
 	return (__s64)(now - player->heard_ns) >> 20;
 }
 
@@ -210,7 +213,7 @@ static __always_inline bool moves_in_window(const struct player *player, __u32 s
 }
 
 /*
- * netquake_match(): match a datagram of NetQuake.
+ * Match a datagram of NetQuake.
  *
  * - Until the player's moves are known (PLAYER_SEQUENCE), all datagrams in its name share
  *   its limit: MATCH_LEARNS.
@@ -262,7 +265,9 @@ static __always_inline enum match q3_match(const struct player *player,
 
 /*
  * Match a datagram of QuakeWorld or Quake II. @qport: masked to the bits that the player
- * has. Called by player_match() alone.
+ * has. Called by player_match() alone. The acknowledgement is compared first, also before
+ * the qport is known: a source that does not see the server's datagrams must not teach a
+ * qport.
  */
 static __always_inline enum match
 qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u64 now)
@@ -278,7 +283,8 @@ qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u6
 
 /*
  * Match a DTLS record, or a sequence of `auto`: the epoch stands for the qport, and there
- * is no acknowledgement in the clear. Called by player_match() alone.
+ * is no acknowledgement in the clear. Called by player_match() alone. Until the epoch is
+ * known nothing is dropped, as in q3_match().
  */
 static __always_inline enum match record_match(const struct player *player,
 					       const struct netchan *n, __u64 now)

@@ -81,7 +81,7 @@ __noinline int pkt_acl(struct xdp_md *ctx, const struct pkt_ctx *c)
 
 /*
  * Return acl_reason() of the sender. Analysed once by the verifier. Called by
- * pkt_decide() alone.
+ * pkt_decide() alone, once: it charges an allowed source's own limit.
  */
 __noinline int pkt_acl_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
