@@ -98,7 +98,8 @@ static __always_inline __u64 amplification_cell_make(__u64 due_ns, __u32 tag)
 
 /*
  * Return the time that debts are compared with. In strict mode it stands still, so time
- * gives no credit. Called by amplification_update() alone.
+ * gives no credit. Called by amplification_update() alone; about_allowance() must compare
+ * with the same time.
  */
 static __always_inline __u64 amplification_now(const struct live *l)
 {
@@ -112,7 +113,7 @@ static __always_inline __u64 amplification_now(const struct live *l)
  * for the compare-and-swap. Called by amplification_credit_line() and
  * amplification_charge_line(). Never return a cell of another tag that is in debt: its
  * debt would be forgotten. Both loops must keep the bound AMPLIFICATION_WAYS for the
- * verifier.
+ * verifier. amplification_left() (user/shield/shield_about.c) follows the same rules.
  */
 static __always_inline __u32 amplification_choose(const struct amplification_line *line,
 						  __u32 tag, __u64 floor_ns, __u64 now_ns,

@@ -61,7 +61,8 @@ static __always_inline bool netchan_read_q2(struct cursor c, struct netchan *ret
 
 /*
  * Read a DTLS record (its epoch as the qport), or a sequence with unknown flag bits.
- * False: too short. Called by netchan_read() alone.
+ * False: too short. Called by netchan_read() alone. The fast path has no counterpart:
+ * game_kind() leaves these datagrams to the slow path.
  */
 static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor c,
 					      struct netchan *ret)

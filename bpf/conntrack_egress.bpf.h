@@ -63,7 +63,7 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
  * Return true if @kind is the server's last flight of a DTLS handshake, which follows the
  * client's Finished: a ticket or the change of ciphers, whichever is first in its
  * datagram, and its own Finished. Called by kind_accepts(), flags_new() and
- * player_accept().
+ * player_accept(). A kind in it enters a verified player.
  */
 static __always_inline bool kind_finishes(enum wire_kind kind)
 {
@@ -84,9 +84,9 @@ static __always_inline bool kind_accepts(enum wire_kind kind)
 }
 
 /*
- * Return true if @kind is game traffic that a server sends only after a challenge ...
- * Called by player_confirm() and detect_look(). A kind in it enters a verified player
- * (flags_new()).
+ * Return true if @kind is game traffic that a server sends only after a challenge. Called
+ * by player_confirm() and detect_look(). A kind in it enters a verified player
+ * (flags_new()), so NetQuake's game traffic must stay out: kind_is_netquake().
  */
 static __always_inline bool kind_is_game(enum wire_kind kind)
 {
@@ -95,10 +95,10 @@ static __always_inline bool kind_is_game(enum wire_kind kind)
 }
 
 /*
- * ... and NetQuake's game traffic, which a spoofed CCREQ_CONNECT is enough to draw.
- * Called by sent_sequence(), flags_new(), player_confirm(), egress_shares(),
- * detect_look(), game_port_begins() and game_port_refresh(). Its players start
- * unverified.
+ * Return true if @kind is NetQuake's game traffic, which a spoofed CCREQ_CONNECT is
+ * enough to draw. Called by sent_sequence(), flags_new(), player_confirm(),
+ * egress_shares(), detect_look(), game_port_begins() and game_port_refresh(). Its players
+ * start unverified.
  */
 static __always_inline bool kind_is_netquake(enum wire_kind kind)
 {

@@ -107,8 +107,9 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 }
 
 /*
- * Return address_net() of the sender: the key of limits and reputation on both paths.
- * Called by fast_path_tail_call(), not_challenged() and plain_refused().
+ * Return address_net() of the sender: the key of limits and reputation on both paths,
+ * which must be the same. Called by fast_path_tail_call(), not_challenged() and
+ * plain_refused().
  */
 static __always_inline __u64 plain_net(const struct plain *plain)
 {

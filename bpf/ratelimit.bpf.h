@@ -73,7 +73,8 @@ static __always_inline __u64 network_net(__u64 net, __u32 ipv6)
 /*
  * Return the limit of a network, from that of a prefix: a third more per second. Called
  * by admit_net(), prefix_exceeded() and validated_charge(). prefix_exceeded() must
- * compare with the limit that admit_net() charges.
+ * compare with the limit that admit_net() charges, and about_limits() in the daemon
+ * computes the same.
  */
 static __always_inline struct limit network_limit(const struct limit *prefix)
 {

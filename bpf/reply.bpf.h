@@ -121,7 +121,7 @@ static __always_inline bool reply_resize(struct xdp_md *ctx, const struct reply 
 
 /*
  * Exchange both Ethernet addresses. Called by reply_heads() alone, which has compared 14
- * bytes.
+ * bytes. All words are read before the first is written.
  */
 static __always_inline void reply_ethernet(__u8 *eth)
 {

@@ -141,7 +141,7 @@ static __always_inline bool sample_statistic(const struct live *l, __u64 counted
 
 /*
  * Return true if players may be followed. Called by sample_maybe() and
- * sample_out_maybe().
+ * sample_out_maybe(). It must be true wherever follow_this() can be.
  */
 static __always_inline bool follows(const struct live *l)
 {

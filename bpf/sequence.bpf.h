@@ -124,7 +124,8 @@ static __always_inline bool sequence_near(__s32 ahead)
 
 /*
  * Return for how long the player was silent, in units of 2^20 ns (1.05 ms; no division).
- * Called by sequence_in_time(), sequence_check() and moved_match().
+ * Called by sequence_in_time(), sequence_check() and moved_match(). SEQUENCE_GAP_MS and
+ * the other bounds of silence are in this unit.
  */
 static __always_inline __s64 silent_ms(const struct player *player, __u64 now)
 {
@@ -191,6 +192,7 @@ static __always_inline bool ack_in_window(const struct player *player, __u32 ack
 /*
  * Return true if @n has the protocol 71 checksum that follows from the player's
  * challenge. Called by q3_match() and moved_match(), for a player with a known challenge.
+ * The formula is that of ioquake3's channel.
  */
 static __always_inline bool checksum_valid(const struct player *player,
 					   const struct netchan *n)
@@ -298,7 +300,8 @@ static __always_inline enum match record_match(const struct player *player,
 /*
  * Return by which flag of struct player datagrams of @kind are recognised:
  * PLAYER_RECORDS, PLAYER_NETQUAKE, or 0 for sequences. Called by match_family() and
- * player_admit().
+ * player_admit(). For a client's datagram it must return the flag that flags_new() sets
+ * for the server's.
  */
 static __always_inline __u8 kind_transport(enum wire_kind kind)
 {

@@ -34,8 +34,8 @@ static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
 }
 
 /*
- * Return OFFSETS() of @p. Called by plain_offsets(), slow_path(), pkt_find() and
- * egress_admit().
+ * Return OFFSETS() of @p; offsets_packet() is the inverse. Called by plain_offsets(),
+ * slow_path(), pkt_find() and egress_admit().
  */
 static __always_inline __u64 packet_offsets(const struct packet *p)
 {

@@ -292,7 +292,8 @@ static __always_inline __u64 count(__u64 *counter, const __u32 *key, __u64 bytes
 /*
  * Add a datagram toward the server, of any reason but REASON_PLAYER, to the volume of
  * @row. The rest of wire follows from the other counters (volume_complete()). Called by
- * drop_in(), count_decision() and count_challenged() after count().
+ * drop_in(), count_decision() and count_challenged(), once after each count() of such a
+ * datagram.
  */
 static __always_inline void count_unverified(struct counter_row *row, __u64 payload,
 					     __u64 bytes)
@@ -304,7 +305,7 @@ static __always_inline void count_unverified(struct counter_row *row, __u64 payl
 
 /*
  * Add a frame that leaves to a peer that is no verified player to the volume of @row.
- * Called by shield_out() and count_sent() after count().
+ * Called by shield_out() and count_sent(), once after count().
  */
 static __always_inline void count_unverified_out(struct counter_row *row, __u64 payload,
 						 __u64 bytes)

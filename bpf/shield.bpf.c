@@ -172,8 +172,8 @@ __noinline int parse_headers(struct xdp_md *ctx)
 }
 
 /*
- * Return why parse_headers() found no datagram; @encapsulated is below 0. Called by
- * target_find() and encapsulated_path().
+ * Return why parse_headers() found no datagram; @encapsulated is below 0: -1 less enum
+ * other. Called by target_find() and encapsulated_path().
  */
 static __always_inline enum other parse_headers_other(int encapsulated)
 {
@@ -182,7 +182,7 @@ static __always_inline enum other parse_headers_other(int encapsulated)
 
 /*
  * Find the service of an encapsulated datagram. False: no service is there. Called by
- * target_find() and encapsulated_path().
+ * target_find() and encapsulated_path(). It must find what target_plain() finds.
  */
 static __always_inline bool target_encapsulated(struct xdp_md *ctx,
 						const struct tables *tab,
@@ -263,7 +263,7 @@ __noinline int slow_path(struct xdp_md *ctx, __u32 whole)
 
 /*
  * Decide about a frame for which plain_path() returned PATH_ENCAPSULATED. Returns what to
- * do, or PATH_*. Called by shield() alone.
+ * do, or PATH_*; a frame of PATH_SLOW is not counted yet. Called by shield() alone.
  */
 __noinline int encapsulated_path(struct xdp_md *ctx)
 {
@@ -337,7 +337,7 @@ __noinline int truncated_path(struct xdp_md *ctx)
 
 /*
  * Return true if the frame is IPv6 and too short for plain_path() without @truncated.
- * Called by shield() alone.
+ * Called by shield() alone, after plain_path() returned PATH_ENCAPSULATED.
  */
 static __always_inline bool is_truncated(const __u8 *at, const __u8 *end)
 {

@@ -162,7 +162,8 @@ __noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32
 }
 
 /*
- * Return the TTL or hop limit that is left in the datagram. Called by pkt_hops() alone.
+ * Return the TTL or hop limit that is left in the datagram: the byte 4 before the
+ * addresses in IPv4, and 1 before them in IPv6. Called by pkt_hops() alone.
  */
 static __always_inline __u32 packet_hops(const struct packet *p)
 {

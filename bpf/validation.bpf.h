@@ -203,7 +203,8 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 
 /*
  * Return true if @reason is an exceeded limit, after which a client may be challenged.
- * Called by unvalidated_decide() alone.
+ * Called by unvalidated_decide() alone. REASON_CONTENDED is none: the race is lost, not
+ * the limit exceeded.
  */
 static __always_inline bool reason_is_limit(enum reason reason)
 {
@@ -213,8 +214,8 @@ static __always_inline bool reason_is_limit(enum reason reason)
 
 /*
  * Return REASON_CHALLENGED if this processor may send one more challenge for @c to the
- * service in @slot, and count it, or else @reason. Called by unvalidated_decide() alone,
- * last.
+ * service in @slot, and take it from the share, or else @reason. Called by
+ * unvalidated_decide() alone, last.
  */
 static __always_inline enum reason challenge_decide(const struct live *l, __u32 slot,
 						    const struct pkt_ctx *c,
