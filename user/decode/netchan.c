@@ -12,6 +12,10 @@
 #define SLICED	 (1U << 30)
 #define MORE	 (1U << 15)
 
+/*
+ * Say the header on the record, and note its facts. Called by read_header() alone, once
+ * the header is known to be whole. The names are documented (docs/RECORDS.md).
+ */
 static void note(struct record *r, const struct netchan_header *h)
 {
 	record_uint(r, "sequence", h->sequence);
@@ -152,7 +156,11 @@ void netchan_proof_server(struct netchan_proof *p, const struct netchan_header *
 	p->newest = h->sequence;
 }
 
-/* Reliable parts that were seen in datagrams @first to @last; -1: too long ago. */
+/*
+ * Return how many reliable parts were seen in the server's datagrams @first to @last; -1:
+ * @first is longer ago than p->reliable goes back. Called by netchan_proof_client()
+ * alone, with less than PROOF_BACK datagrams, which bounds the loop.
+ */
 static int reliables(const struct netchan_proof *p, uint32_t first, uint32_t last)
 {
 	int count = 0;

@@ -109,7 +109,11 @@ enum netchan_lateness {
  */
 uint16_t netchan_sum(struct span datagram);
 
-/* Note that a datagram was read that is newer than all of its direction. */
+/*
+ * Note that a datagram was read that is newer than all of its direction. Called for each
+ * for which netchan_order() returned NETCHAN_NEWER, also after a jump: then all sums of
+ * before are forgotten.
+ */
 void netchan_late_newer(struct netchan_late *l, uint32_t sequence, uint16_t sum);
 
 /* Decide what a datagram is that is not newer than the newest, and note it. */
@@ -134,7 +138,9 @@ void netchan_proof_server(struct netchan_proof *p, const struct netchan_header *
 
 /*
  * Note that a datagram of the client was read, newer than all before. True: no reliable
- * part was missed in the server's datagrams from @ret_first to h->ack.
+ * part was missed in the server's datagrams from *@ret_first to h->ack. Called for each
+ * such datagram, and netchan_proof_server() for each of the server's, in the order of the
+ * capture: what was not told here counts as missed.
  */
 bool netchan_proof_client(struct netchan_proof *p, const struct netchan_header *h,
 			  uint32_t *ret_first);
@@ -164,18 +170,28 @@ enum netchan_slice {
 enum netchan_slice netchan_chunk(struct netchan_slices *s, uint32_t number, bool end,
 				 struct span chunk, size_t max);
 
-/* Q2PRO: the slice at @offset of message @number; @more follow. */
+/*
+ * Take the slice at @offset (bytes) of message @number; @more follow. Called for Q2PRO's
+ * slices and for QuakeWorld's fragments, once per datagram, with a state for each
+ * direction. A message is whole only if all its slices come in order: after a gap it is
+ * broken to its end. @max: bytes of a message.
+ */
 enum netchan_slice netchan_fragment(struct netchan_slices *s, uint32_t number,
 				    size_t offset, bool more, struct span slice,
 				    size_t max);
 
-/* The bytes it has allocated, for family.takes. */
+/*
+ * Return the bytes it has allocated. Called by family.takes of each family with slices.
+ */
 static inline size_t netchan_slices_room(const struct netchan_slices *s)
 {
 	return s->room;
 }
 
-/* Free the bytes and forget the message: @s is zero afterwards, as at its beginning. */
+/*
+ * Free the bytes and forget the message: @s is zero afterwards, as at its beginning.
+ * Called when the state of a session is freed, once for each direction.
+ */
 void netchan_slices_drop(struct netchan_slices *s);
 
 #endif /* NETCHAN_H */
