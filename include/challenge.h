@@ -60,8 +60,9 @@ struct challenge_text {
 #define KEY_STEP_N 46 /* bytes of the shortest `d0pk\cnt\0...` with those */
 
 /*
- * Put the lower @n bytes of @letters to @at, the lowest first. @at + @n must be at most
- * CHALLENGE_TEXT, and both constants, since nothing is compared here.
+ * Put the lower @n bytes of @letters to @at, the lowest first. Called by
+ * rewrite_argued(), rewrite_echo() and rewrite_connect(). @at + @n must be at most
+ * CHALLENGE_TEXT, @n at most 8, and both constants, since nothing is compared here.
  */
 static __always_inline void text_put(struct challenge_text *t, __u32 at, __u64 letters,
 				     __u32 n)

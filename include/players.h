@@ -17,8 +17,8 @@
  * or write, the state of a player that was just replaced after a minute's silence.
  *
  * The words of struct player_id, the hash and the tag are computed by the programs
- * (conntrack.bpf.h), by the daemon's sweep, by `explain` and by the migration, and must
- * be the same in all. The table is pinned: if one of them changes, raise ABI_VERSION
+ * (conntrack.bpf.h), by the daemon's sweep and by the migration, and must be the same in
+ * all. The table is pinned: if one of them changes, raise ABI_VERSION
  * (user/shield/shield_abi.c), and the migration enters the players anew.
  * tests/include/test_races.c runs players_enter() and players_remove() at once.
  */
@@ -40,8 +40,8 @@ struct player_id {
 #define PLAYER_WORD_HERE ((__u64)PLAYER_HERE << 32)
 
 /*
- * Return the name that @key makes. Called in userland; packet_player() makes the same
- * words from a frame.
+ * Return the name that @key makes. Called in userland by the look-ups, the sweep and the
+ * migration; packet_player() makes the same words from a frame.
  */
 static inline struct player_id player_id(const struct player_key *key)
 {
