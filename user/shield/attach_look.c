@@ -277,7 +277,8 @@ struct link_list {
 
 /*
  * The interface of the link pinned as "link-@interface", as link_name() has made it.
- * link_name() in attach_xdp.c must stay its inverse.
+ * Called by list_link() alone, for XDP links, which all have such a name. link_name() in
+ * attach_xdp.c must stay its inverse.
  */
 static void name_of(const char *name, char ret[IF_NAMESIZE])
 {

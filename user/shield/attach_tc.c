@@ -28,7 +28,10 @@ static const struct hook {
 	[TC_IN] = { "in", 46, BPF_TC_INGRESS, "ingress", "joined" },
 };
 
-/* Return the descriptor of the program for @side: egress on TC_OUT, joined on TC_IN. */
+/*
+ * Return the descriptor of the program for @side: egress on TC_OUT, joined on TC_IN.
+ * Called by attach_tcx() and attach_clsact().
+ */
 static int program_of(const struct shield *s, enum tc_side side)
 {
 	return side == TC_OUT ? s->egress : s->joined;

@@ -374,7 +374,12 @@ void shield_abandon(struct shield *s)
 	s->dir_new = false;
 }
 
-/* An interface that the configuration names no more. The callback of retire_dir(). */
+/*
+ * Detach and unpin a link of the quakeshield before this one. The callback of
+ * retire_dir(), after the configured interfaces were adopted: a link that is still in
+ * another directory is of an interface that the configuration names no more, which this
+ * says. Always 0, as unlink_link().
+ */
 static int retire_link(const char *dir, const char *name, int fd,
 		       const struct bpf_link_info *info, void *context)
 {

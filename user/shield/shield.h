@@ -258,7 +258,9 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 
 /*
  * Return true if an interface is a veth in native mode, over which what the shield sends
- * might not arrive; its name is in @ret_interface.
+ * might not arrive; then its name is in @ret_interface, which else stays as it is. Called
+ * by `status`, which says so, and by `reload`, which gives the result to
+ * config_resolve().
  */
 bool shield_return_path_unavailable(const struct shield *shield,
 				    char ret_interface[IF_NAMESIZE]);
