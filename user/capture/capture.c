@@ -307,7 +307,12 @@ static bool datagram_of(struct capture *capture, const struct packet *packet,
 	return false;
 }
 
-/* The frame that was read, if it holds or completes a datagram. */
+/*
+ * Return true if the frame that was read holds or completes a datagram, which is in @ret
+ * then. Called by capture_next() alone, once per frame and after frame_waits(). A frame
+ * without a datagram is counted in capture->passed; a fragment is not, while its packet
+ * is incomplete.
+ */
 static bool frame_look(struct capture *capture, struct datagram *ret)
 {
 	struct packet packet, whole;

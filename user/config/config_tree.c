@@ -97,7 +97,10 @@ static int include_one(struct reading *r, const struct kept *from)
 	return err;
 }
 
-/* Take the list of includes out of the tree after each file, as each may have its own. */
+/*
+ * Read the files that the file just parsed includes. Called by file_take() alone. The
+ * list is taken out of the tree first, as each file may have its own.
+ */
 static int include_all(struct reading *r)
 {
 	cfg_opt_t *option = cfg_getopt(r->cfg, "include");

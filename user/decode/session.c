@@ -372,6 +372,10 @@ static const struct host *host_set(const struct session_table *table,
 	return table->hosts[(h ^ h >> 32) & table->hosts_mask];
 }
 
+/*
+ * Return true if @a and @b are the same. Called by host_find() and host_learn(). The
+ * bytes behind a short address must be zero.
+ */
 static bool address_equal(const struct record_address *a, const struct record_address *b)
 {
 	return a->port == b->port && a->length == b->length &&

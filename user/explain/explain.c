@@ -193,6 +193,12 @@ static const struct about_flow *flow_next(const struct explain_service *s)
 	return s->flow_count ? &s->flows[0] : NULL;
 }
 
+/*
+ * Make the two ends of the datagrams that are tried on @s: the client that is explained,
+ * and the server. Called by step_try() for what the client sends and by step_answer() for
+ * the answer: both need the same ends. A service of any address gets one of a
+ * documentation prefix.
+ */
 static void ends_make(const struct collect *c, const struct explain_service *s,
 		      struct explain_end *client, struct explain_end *server)
 {

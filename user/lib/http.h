@@ -48,7 +48,7 @@ int http_start(const struct listen_at *at, const struct http_page *pages, size_t
 /* Close all connections and the socket, and free @http, which may be NULL. */
 void http_stop(struct http *http);
 
-/* Instead of HTTP_DEADLINE_S, for tests. */
+/* Set a deadline in place of HTTP_DEADLINE_S, in seconds. Called by tests alone. */
 void http_deadline(struct http *http, int seconds);
 
 /* Close connections that are overdue. To be called every second. */

@@ -201,6 +201,11 @@ static void take_angle(struct bits *b, int32_t *angle)
 		*angle = take_signed(b, 16);
 }
 
+/*
+ * Read one command, a difference to the one in @c, over it. Called by parse_batch() for
+ * each command of a batch. A value that the command does not name stays, so @c must last
+ * over the batch. Reading past the end fails @b's reader.
+ */
 static void take_command(struct bits *b, int32_t *c)
 {
 	uint32_t mask, buttons;
