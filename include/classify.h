@@ -198,7 +198,10 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 /* --- NetQuake and DTLS: recognised by structure ----------------------------------------
  */
 
-/* Return true for the protocols that NetQuake's header is of. Called by admit() too. */
+/*
+ * Return true for the protocols that NetQuake's header is of. Called in this file, and by
+ * admit(): a family in it also lets an allowed source connect from an address in use.
+ */
 static __always_inline bool family_is_netquake(enum wire_family family)
 {
 	return family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED;

@@ -78,7 +78,8 @@ static __always_inline __u64 players_tag(__u64 hash)
 
 /*
  * Return bit 7 of each byte of @tags that is @tag. Above the lowest such byte some may be
- * wrong, so compare the names. Called by players_find() and player_first().
+ * wrong, so compare the names. Called by players_find(), which tries each byte, and by
+ * player_first(), which takes the lowest.
  */
 static __always_inline __u64 tags_like(__u64 tags, __u64 tag)
 {
