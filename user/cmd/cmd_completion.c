@@ -35,6 +35,10 @@ static void put_words(const char *completion)
 		fputs(completion, stdout);
 }
 
+/*
+ * Return true if the argument is the name of a file, by the mark in its row of options.h
+ * or commands.c. Called by the writer of each shell.
+ */
 static bool is_file(const char *completion)
 {
 	return !strcmp(completion, "@file");

@@ -118,7 +118,11 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 /* Datagrams went unseen: the next gap in any player's sequences is no loss. */
 void lagometer_blind(struct lagometer *l);
 
-/* Forget the players that were silent for LAG_IDLE_NS. To be called once a second. */
+/*
+ * Forget the players that were silent for LAG_IDLE_NS, and the rates and pings of those
+ * that were silent for 2 s. To be called once a second. @now_ns: of the clock of the
+ * records, CLOCK_REALTIME.
+ */
 void lagometer_sweep(struct lagometer *l, int64_t now_ns);
 
 /*

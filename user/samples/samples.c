@@ -243,7 +243,11 @@ static int open_writer(const struct config *config, struct samples_writer **ret)
 	return samples_writer_open(&target, ret);
 }
 
-/* Watch readers that come and go. */
+/*
+ * Watch readers that come and go. False: the loop has no room. Called after each opening
+ * of the writer, by samples_open(), which fails then, and by samples_reload(), which says
+ * so and goes on. writer_forget() must come before the writer is closed.
+ */
 static bool writer_watch(struct samples_view *l)
 {
 	for (unsigned int i = 0; i < SAMPLES_WRITER_FDS; i++) {

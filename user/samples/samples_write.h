@@ -25,7 +25,11 @@ struct samples_writer_stats {
 	uint64_t too_long; /* lines */
 };
 
-/* Open the sinks of @target. 0 or -errno after a message. */
+/*
+ * Open the sinks of @target. 0 or -errno after a message; then *@ret is untouched. Called
+ * when sampling begins and when a reload names other sinks, before the old writer is
+ * closed.
+ */
 int samples_writer_open(const struct samples_target *target, struct samples_writer **ret);
 /* Close the sinks, and free the writer, which may be NULL. */
 void samples_writer_close(struct samples_writer *w);
