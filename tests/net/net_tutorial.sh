@@ -77,6 +77,7 @@ net_test_begin "$@"
 server_start
 stand_ins
 floods=0
+blocks >"$work/blocks"
 while read -r n info; do
 	case $info in
 	'sh server')
@@ -94,7 +95,7 @@ while read -r n info; do
 	'text shows')
 		net_check "block $n is in the output before it" block_shows "$n" ;;
 	esac
-done < <(blocks)
+done <"$work/blocks"
 net_check "two floods were tried" [ "$floods" = 2 ]
 net_check "no program is left" [ "$(net_in server ip -json link show srv0 | jq '.[0].xdp')" = null ]
 exit "$net_failed"
