@@ -171,6 +171,15 @@ static void a_jump_counts_once_it_is_continued(void **state)
 		assert_false(own_move(g, HERE));
 		assert_true(own_move(g, HERE));
 		assert_true(own_move(g, HERE));
+		/* 95 of them in 95 times 2^20 ns are noted, and one more is not. */
+		for (__u32 more = 0; more < 2; more++) {
+			pass_time(100 * MS);
+			own += 94 + more;
+			assert_false(own_move(g, HERE));
+			pass_time(33 * MS);
+			assert_int_equal(own_move(g, HERE), !more);
+			assert_true(own_move(g, HERE));
+		}
 		/* More than a datagram each millisecond: nobody's. */
 		pass_time(100 * MS);
 		own += 120;
