@@ -5,8 +5,9 @@
 # `sh server` runs on the server and `sh client` on the client; `text shows` must be in the
 # output of the block before it; `sh install` is left out (test_cli.sh installs). sudo and
 # systemctl are stand-ins, eth0 is the lab's srv0, and 203.0.113.5 the lab's server.
+# Afterwards each command of README, of docs/questions.md and of docs/howto/ runs once.
 #
-# lane: beside, 10 s: it starts the daemon once.
+# lane: beside, 40 s: it starts the daemon twice.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -73,6 +74,51 @@ block_shows() # N
 	}
 }
 
+# Print the commands of the other pages, each once, in their order, those that end the shield last.
+# Left out are another daemon beside this one, and what lacks a file or has optional words.
+commands()
+{
+	local pages='README.md docs/questions.md docs/howto/*.md'
+
+	# shellcheck disable=SC2016,SC2086
+	grep -ohP '(^ +(sudo |# )?|`)\Kquakeshield [a-z][^`#]*' $pages |
+		sed "s/ *$//; s/ADDRESS/10.79.1.2/; s/eth1/srv0/; s/dm_68/urtdemo/" |
+		awk '/\[|\\$|^quakeshield (on-attack|run|load)|^quakeshield (decode|replay)$/ || seen[$0]++ { next }
+			/ detach/ { last = last $0 "\n"; next }
+			{ print }
+			END { printf "%s", last }'
+}
+
+# On a terminal, with one Enter as input. Exit status 5 is an answer, and 124 the end of a command
+# that goes on until interrupted.
+command_runs() # COMMAND
+{
+	local status seconds=40
+
+	case $1 in
+	*' watch '* | *' top') seconds=3 ;;
+	esac
+	(cd "$work/pages" && net_in server timeout "$seconds" script -qec "set -o pipefail; $1" /dev/null) \
+		>"$work/output" 2>&1 <<<''
+	status=$?
+	case $seconds:$status in
+	*:0 | *:5 | 3:124) return ;;
+	esac
+	sed 's/^/# /' "$work/output" | cut -c1-160 | tail -n 5 >&2
+	echo "# status $status" >&2
+	return 1
+}
+
+# The files that the commands name.
+pages_directory()
+{
+	mkdir "$work/pages"
+	cp tests/data/q3/quake3-session-71.pcap "$work/pages/evening.pcap"
+	cp "$work/pages/evening.pcap" "$work/pages/game.pcap"
+	cp tests/data/q3/urbanterror.urtdemo "$work/pages/demo.urtdemo"
+	cp /etc/quakeshield.conf "$work/pages/stricter.conf"
+}
+
 net_test_begin "$@"
 server_start
 stand_ins
@@ -98,4 +144,14 @@ while read -r n info; do
 done <"$work/blocks"
 net_check "two floods were tried" [ "$floods" = 2 ]
 net_check "no program is left" [ "$(net_in server ip -json link show srv0 | jq '.[0].xdp')" = null ]
+
+pages_directory
+net_in server systemctl enable >"$work/output" 2>&1
+echo 'deny = {"198.51.100.0/24"}' >>/etc/quakeshield.conf # for reload, to list and to undo
+ran=0
+while read -r command <&3; do
+	net_check "$command" command_runs "$command"
+	ran=$((ran + 1))
+done 3< <(commands)
+net_check "30 commands were tried or more" [ "$ran" -ge 30 ]
 exit "$net_failed"
