@@ -11,6 +11,7 @@
 #   make coverage       the lines and branches that unit tests run, file by file
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
+#   make figures        measures what README cites, and draws its pictures
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
 #   make deb            the Debian package, in build/deb/, without root (make deps-deb once)
 #   make debtest        the package on a Debian 12 of its own: install, upgrade, reboot, purge
@@ -354,7 +355,7 @@ SHARE		= $(DESTDIR)$(PREFIX)/share
 DOCS		:= README.md LICENSE \
 		   $(filter-out docs/HACKING.md docs/RELEASING.md,$(wildcard docs/*.md)) \
 		   docs/example.conf
-PAGES		:= $(wildcard docs/*/*.md docs/reference/schema/*.json)
+PAGES		:= $(wildcard docs/*/*.md docs/reference/schema/*.json docs/pictures/*)
 EXAMPLES	:= $(wildcard docs/examples/*.sh docs/examples/*.yml docs/examples/Containerfile)
 UNITS		:= $(PROG).service $(PROG)-attack.service $(PROG)-attack.path
 RULES		:= docs/alerts.yml docs/grafana-dashboard.json
@@ -407,7 +408,7 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 uninstall:
 	rm -f $(INSTALLED)
 	-rmdir $(SHARE)/doc/$(PROG)/reference/schema $(addprefix $(SHARE)/doc/$(PROG)/,examples \
-		$(sort $(foreach page,$(wildcard docs/*/*.md),$(word 2,$(subst /, ,$(page)))))) \
+		$(sort $(foreach page,$(PAGES),$(word 2,$(subst /, ,$(page)))))) \
 		$(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
 	$(CONF) | cmp -s - $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf && \
 		rm $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
@@ -511,16 +512,22 @@ lint-fuzz: $(O)/lab/floodgen.skel.h $(O)/bench/bench.skel.h
 	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -Werror -fsyntax-only -MF /dev/null \
 		$(filter tests/fuzz/% tests/bench/%,$(C_LINT))
 
+BENCH_BIN	= $(O)/bench/bench $(O)/lab/floodgen $(O)/tests/bench/drop.bpf.o $(O)/tests/bench/floor.bpf.o
+
 bench: deps-bench
-	$(Q)$(MAKE) --no-print-directory all $(O)/bench/bench $(O)/lab/floodgen \
-		$(O)/tests/bench/drop.bpf.o $(O)/tests/bench/floor.bpf.o
+	$(Q)$(MAKE) --no-print-directory all $(BENCH_BIN)
 	$(Q)$(O)/bench/bench
 	$(Q)BUILD=$(O) tests/bench/veth.sh
+
+# The figures and the pictures of README, and the page that they stand in: ten minutes.
+figures: deps-test deps-bench
+	$(Q)$(MAKE) --no-print-directory $(side_by_side) lab $(BENCH_BIN)
+	$(Q)BUILD=$(O) tests/bench/figures.sh
 
 clean:
 	rm -rf $(O)
 
-.PHONY: all attack bench coverage coverage-run docs fuzz lab quick quick-check mutants \
+.PHONY: all attack bench coverage coverage-run docs figures fuzz lab quick quick-check mutants \
 	deb debtest dist deps deps-test deps-lint deps-bench deps-vm deps-deb deps-debtest \
 	run test check install uninstall \
 	format-check lint lint-all $(LINT_ALL) clean

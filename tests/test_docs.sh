@@ -172,6 +172,16 @@ links_broken()
 	done
 }
 
+# Rows of README between its marks that the page of `make figures` does not have.
+figures_stale()
+{
+	awk '/^<!-- figures -->$/ { on = 1; next } /^<!-- / { on = 0 } on' README.md >"$work/rows"
+	[ "$(wc -l <"$work/rows")" = 5 ] || echo "README.md: not three figures"
+	grep -vxFf docs/measurements/figures.md "$work/rows"
+	grep -qE '^[0-9]+ [A-Z][a-z]+ 20[0-9]{2}, on .* kernel .* load ' docs/measurements/figures.md ||
+		echo "figures.md: neither date nor machine"
+}
+
 # Attacks that the threat model does not name.
 attacks_unnamed()
 {
@@ -188,6 +198,7 @@ verdict architecture_paths_exist "$(paths_missing docs/ARCHITECTURE.md)"
 verdict other_paths_exist "$(paths_missing README.md docs/{HACKING,INSTALLING,RELEASING,tutorial,SECURITY}.md \
 	docs/howto/*.md docs/explain/*.md)"
 verdict links_lead_somewhere "$(links_broken)"
+verdict figures_are_measured "$(figures_stale)"
 verdict every_attack_is_named "$(attacks_unnamed)"
 verdict reference_is_as_the_code "$(stale)"
 verdict every_key_in_the_manual "$(keys_missing)"

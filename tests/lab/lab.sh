@@ -5,6 +5,8 @@
 #
 #   BUILD=build SERVER=standin|openarena PROTOCOL=quake3 SECONDS_EACH=8 LIMITS= lab.sh
 #
+# RESULT=FILE: the table as lines "run,row value" besides.
+#
 # Four runs: {without, with} x {one spoofed victim, 4 million sources}. In each somebody
 # plays already, somebody joins, and a few people ask for the server's status once a
 # second. What leaves the server is counted by nftables on the other end of its link.
@@ -231,3 +233,6 @@ net_room
 shield_start >/dev/null || exit 1
 run_both on 'with the shield'
 table
+[ -z "${RESULT-}" ] || for cell in "${!result[@]}"; do
+	echo "$cell ${result[$cell]}"
+done >"$RESULT"

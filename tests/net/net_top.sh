@@ -65,6 +65,22 @@ colourful()
 	term capture-pane -p -e | grep -q $'\e\\[[0-9;]*31m'
 }
 
+# As tests/lab/pictures.sh draws README's picture: well-formed, and no word is lost.
+drawn()
+{
+	term capture-pane -p -e >"$work/coloured"
+	tests/lab/screen_svg.py top <"$work/coloured" >"$work/top.svg" &&
+		python3 -c 'import sys, xml.etree.ElementTree as tree
+print(*[e.text for e in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}text")])' \
+			"$work/top.svg" | words >"$work/drawn" &&
+		sed 's/\x1b\[[0-9;]*m//g' "$work/coloured" | words | diff - "$work/drawn" >&2
+}
+
+words()
+{
+	tr -s ' ' '\n' | grep .
+}
+
 # Each line fits, and the last one lists the keys.
 fits()
 {
@@ -111,6 +127,7 @@ test_services()
 		'^cached responses: [1-6], young enough to be sent: [0-6], the oldest [0-9.]+ s'
 	net_check "where drops come from" shows '^drops from +10\.66\.66\.66 \([2-4][0-9] % of'
 	net_check "colours" colourful
+	net_check "it can be drawn, word for word" drawn
 	keys s
 	net_check "sorted otherwise" shows 'sort:total'
 	keys h
