@@ -47,12 +47,12 @@ is_listed "decode --json" decode \
 	--json --hex "${fixtures[@]}"
 # Missing here: more sessions than are kept.
 is_listed "decode --summary" summary forgotten --summary "$work/arp.pcap" "${fixtures[@]}"
-# Missing here: keys of the daemon, and frames, which the clients of the fixtures do not draw.
+# Missing here: keys of the daemon, its verdicts, and frames, which the clients of the fixtures do not draw.
 is_listed "decode --lagometer --json, several files" lagometer-files \
-	player.service,player.frames --lagometer --json "${fixtures[@]}"
+	player.service,player.frames,player.lag --lagometer --json "${fixtures[@]}"
 for file in "${fixtures[@]}"; do
 	"$SHIELD" decode --lagometer --json "$file" 2>/dev/null | head -n 1 | grep -q . || continue
-	is_listed "decode --lagometer --json" lagometer service,frames,dialect --lagometer --json "$file"
+	is_listed "decode --lagometer --json" lagometer service,frames,dialect,lag --lagometer --json "$file"
 	break
 done
 exit "$failed"

@@ -37,7 +37,7 @@ explain: shield capture config lib
 probe: shield config lib
 replay: cache shield capture config lib
 top: lag stats incident lib
-daemon: stats samples incident cache fleet shield config lib
+daemon: lag stats samples incident cache fleet shield config lib
 cmd: explain replay top daemon stats samples lag incident cache discover fleet probe shield decode capture config lib
 '
 

@@ -42,6 +42,7 @@ static const struct face {
 	{ "list", "`quakeshield allow list --json`, `quakeshield deny list --json`",
 	  list_json_keys },
 	{ "attacks", "`quakeshield attacks --json`", attacks_json_keys },
+	{ "lag", "`quakeshield lag --json`", lag_json_keys },
 	{ "explain", "`quakeshield explain --json`", explain_json_keys },
 	{ "watch", "`quakeshield watch --json`, one object per line", watch_json_keys },
 	{ "replay", "`quakeshield replay --json`, one object per packet",

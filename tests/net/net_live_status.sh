@@ -267,7 +267,7 @@ account() # FILE: of players.json, or of `decode --lagometer --json`
 # Frames are Quake III's; nothing is dropped; and dialects are not in doubt.
 players_as_schema()
 {
-	"$SCHEMA" players --all 'top_prefixes,players[].frames,decoded_by_service.*.players[].extrapolation' \
+	"$SCHEMA" players --all 'top_prefixes,players[].frames,players[].lag,decoded_by_service.*.players[].extrapolation' \
 		<"$work/last.json" >&2
 }
 

@@ -287,12 +287,12 @@ static void figures_belong_to_one(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct player_key key =
 			key_of(rows[i].address, rows[i].port, rows[i].slot);
-		const struct lag_player *found = top_figures(top, &key);
+		const struct lag_file_row *found = top_figures(top, &key);
 
 		if (rows[i].row < 0)
 			assert_null(found);
 		else
-			assert_ptr_equal(found, &f->rows[rows[i].row].player);
+			assert_ptr_equal(found, &f->rows[rows[i].row]);
 	}
 }
 

@@ -159,12 +159,39 @@ static void bars_are_as_high_as_the_highest(void **state)
 	assert_string_equal(line + 77, "   ");
 }
 
+/* The newest letter stands in the player's line, the words above the lagometer. */
+static void the_verdict_is_shown(void **state)
+{
+	struct lag_file_row *row = &top->figures->rows[0];
+	char line[81];
+
+	(void)state;
+	erase();
+	top_draw_players(top, 2, 22);
+	assert_int_equal(lines_with(">192.0.2.1:5000", line), 1);
+	assert_int_equal(line[79], ' ');
+	assert_int_equal(lines_with("lag  ", line), 0);
+	strcpy(row->cause, "server");
+	strcpy(row->text,
+	       "for 2.0 s the server sent nothing (3 in 4 of 6 players: 1.9 s)");
+	strcpy(row->history, "?.........PUS");
+	erase();
+	top_draw_players(top, 2, 22);
+	assert_int_equal(lines_with(">192.0.2.1:5000", line), 1);
+	assert_int_equal(line[79], 'S');
+	assert_int_equal(lines_with("lag     server", line), 1);
+	assert_string_equal(line,
+			    "lag     server for 2.0 s the server sent nothing (3 in 4 "
+			    "of 6 players .......PUS");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_frames),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(bars_are_as_high_as_the_highest),
+		cmocka_unit_test(the_verdict_is_shown),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -25,6 +25,7 @@
 #include "daemon/incident_monitor.h"
 #include "daemon/attach_monitor.h"
 #include "daemon/in_force.h"
+#include "daemon/lag_host.h"
 #include "daemon/pidfile.h"
 #include "lag/lag_file.h"
 #include "samples/samples.h"
@@ -59,6 +60,7 @@ struct daemon {
 	struct serve *serve; /* metrics, health and a page */
 	struct samples_view *live; /* what the samples tell */
 	struct incident_monitor *incidents; /* looks out for attacks */
+	struct lag_host lag_host; /* of both, for the verdicts on players */
 	struct cache_refresh *refresh; /* queries servers for the response cache */
 	struct attach_monitor monitor; /* of what is attached */
 	struct witness *witness; /* of what comes in where nothing is attached */
@@ -458,6 +460,8 @@ static int start_service(struct daemon *d)
 	if (!err) {
 		serve_players(d->serve, d->live);
 		serve_attacks(d->serve, d->incidents);
+		d->lag_host = (struct lag_host){ serve_cache(d->serve), d->incidents };
+		samples_host(d->live, lag_host_totals, &d->lag_host);
 		err = priv_drop();
 	}
 	if (!err)

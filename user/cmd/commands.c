@@ -176,6 +176,19 @@ const struct command commands[] = {
 		.more = "h shows the keys; it reads what is pinned, daemon alive or not.",
 	},
 	{
+		.name = "lag",
+		.run = cmd_lag,
+		.help = "the cause of lag: the server, the uplink or one player",
+		.options = BIT(JSON) | BIT(PIN),
+		.operands = "",
+		.completion = "",
+		.more = "A verdict on the last minute of each followed player, and the "
+			"letters of up to 60\n"
+			"minutes: . none, S server, U uplink, A attack, H host, D shield, P "
+			"player,\n"
+			"? unknown. Needs the daemon, and `follow` in its configuration.",
+	},
+	{
 		.name = "detach",
 		.run = cmd_detach,
 		.help = "take the shield down and forget its state",

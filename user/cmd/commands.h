@@ -17,7 +17,8 @@ struct shield;
 
 /* Keys of their JSON: lib/json_key.h. */
 extern const struct json_key check_json_keys[], reload_json_keys[], status_json_keys[],
-	attacks_json_keys[], list_json_keys[], probe_json_keys[], discover_json_keys[];
+	attacks_json_keys[], lag_json_keys[], list_json_keys[], probe_json_keys[],
+	discover_json_keys[];
 
 /*
  * Each of these runs one command to its end, with options that call_parse() has checked
@@ -37,6 +38,7 @@ int cmd_status(const struct call *call);
 int cmd_allow(const struct call *call);
 int cmd_deny(const struct call *call);
 int cmd_top(const struct call *call);
+int cmd_lag(const struct call *call);
 int cmd_probe(const struct call *call);
 int cmd_discover(const struct call *call);
 int cmd_detach(const struct call *call);

@@ -313,16 +313,27 @@ const percent = x => (x * 100).toFixed(1) + " %";
 /* Without ^1 and its like, which are colours. */
 const plain = name => name.replace(/\^[^^]/g, "");
 
+/* The cause of the last minute's lag; its figures come with the pointer. */
+function cause(lag) {
+	if (!lag) return "–";
+	const title = `${new Date(lag.minute * 1000).toLocaleTimeString()}: ${lag.text}; ` +
+		`the last minutes: ${lag.history}`;
+	const bad = !["none", "unknown"].includes(lag.cause);
+	return element("span", { title, "aria-label": `${lag.cause}: ${title}`,
+		...(bad && { class: "bad" }) }, lag.cause);
+}
+
 function showPlayers(all, playing) {
 	const rows = (all ? all.players : []).map(p => [plain(p.name) || "–", p.map || "–",
 		p.address.includes(":") ? `[${p.address}]:${p.port}` : `${p.address}:${p.port}`, p.service,
 		p.ping_ms === null ? "–" : `${p.ping_ms} ms`, p.snapshots_per_s, p.snapshots,
 		percent(p.s2c.loss), percent(p.c2s.loss),
-		p.frames ? percent(p.frames.extrapolation) : "–", lagometer(p.s2c, p.frames)]);
+		p.frames ? percent(p.frames.extrapolation) : "–", cause(p.lag),
+		lagometer(p.s2c, p.frames)]);
 	replace("players", ...(!rows.length ? [] : [element("section", { "data-key": "players" },
 		element("h2", {}, "Players followed ", element("small", {}, `${rows.length} of ${playing}`)),
 		table(heads("name", "~map", "~address", "~service", "ping#", "~snapshots/s#", "~snapshots#",
-			"lost to it#", "lost from it#", "~by guess#", "~lagometer"), rows))]));
+			"lost to it#", "lost from it#", "~by guess#", "lag", "~lagometer"), rows))]));
 }
 
 /* --- attacks ---------------------------------------------------------------- */

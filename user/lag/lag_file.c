@@ -123,6 +123,13 @@ static void read_address(const json_t *object, struct record_address *ret)
 	ret->port = (uint16_t)number_at(object, "port");
 }
 
+static void read_verdict(const json_t *object, struct lag_file_row *ret)
+{
+	text_at(object, "cause", ret->cause, sizeof(ret->cause));
+	text_at(object, "text", ret->text, sizeof(ret->text));
+	text_at(object, "history", ret->history, sizeof(ret->history));
+}
+
 static void read_row(const json_t *object, struct lag_file_row *ret)
 {
 	struct lag_player *p = &ret->player;
@@ -147,6 +154,7 @@ static void read_row(const json_t *object, struct lag_file_row *ret)
 	read_way(json_object_get(object, "c2s"), &p->way[LAG_C2S]);
 	read_way(json_object_get(object, "s2c"), &p->way[LAG_S2C]);
 	read_frames(json_object_get(object, "frames"), &p->frames);
+	read_verdict(json_object_get(object, "lag"), ret);
 }
 
 static void read_top_prefixes(const json_t *list, struct lag_file *ret)
@@ -190,6 +198,19 @@ json_t *lag_file_read_decoded(const char *path, int64_t now_ns)
 	json_incref(decoded);
 	json_decref(all);
 	return decoded;
+}
+
+json_t *lag_file_read_players(const char *path, int64_t now_ns, int *ret)
+{
+	json_t *all = load(path, ret), *players = json_object_get(all, "players");
+
+	if (all && !json_is_array(players))
+		*ret = -EBADMSG;
+	else if (all && lag_file_is_stale(time_at(all, "time"), now_ns))
+		*ret = -ENOENT;
+	players = *ret ? NULL : json_incref(players);
+	json_decref(all);
+	return players;
 }
 
 int lag_file_read(const char *path, struct lag_file **ret)

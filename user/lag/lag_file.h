@@ -5,7 +5,7 @@
  *
  * The daemon writes them once a second to LAG_FILE_DIR/players.json, always as a whole (a
  * new file in the old one's place), at most SAMPLES_PLAYERS players of LAG_SAMPLES
- * samples: below 768 KiB. The format is in docs/SAMPLES.md. A file that is older than
+ * samples: below 1 MiB. The format is in docs/SAMPLES.md. A file that is older than
  * LAG_FILE_STALE_NS, or of the future, is stale.
  */
 #ifndef LAG_FILE_H
@@ -14,7 +14,7 @@
 #include <jansson.h>
 
 #include "abi.h"
-#include "lag/lagometer.h"
+#include "lag/lag_minute.h"
 
 #define LAG_FILE_DIR	  "/run/quakeshield"
 #define LAG_FILE_PATH_MAX 512
@@ -36,6 +36,9 @@ void lag_file_remove(const char *path);
 struct lag_file_row {
 	char service[NAME_MAX_LEN];
 	struct lag_player player; /* slot and dialect are not in the file */
+	/* The verdict on the last whole minute, as words; "": there is none. */
+	char cause[16], text[LAG_TEXT];
+	char history[LAG_HISTORY + 1];
 };
 
 /*
@@ -61,6 +64,13 @@ struct lag_file {
  * NULL: there is no file, it has another format, or it is stale.
  */
 json_t *lag_file_read_decoded(const char *path, int64_t now_ns);
+
+/*
+ * Return the players of the file, the array of its objects, which the caller releases.
+ * NULL and *@ret: -ENOENT if there is no file or it is stale, -EBADMSG if it has another
+ * format.
+ */
+json_t *lag_file_read_players(const char *path, int64_t now_ns, int *ret);
 
 /*
  * Read the file at @path into *@ret, which the caller frees. 0; -ENOENT: there is none;

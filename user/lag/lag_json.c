@@ -37,6 +37,51 @@ static const struct json_key frames_keys[] = {
 	JSON_END,
 };
 
+static const struct json_key counts_keys[] = {
+	JSON_KEY("c2s_received", "integer", "messages", "From the player, that arrived."),
+	JSON_KEY("c2s_lost", "integer", "messages", "From the player, that did not."),
+	JSON_KEY("s2c_received", "integer", "messages", "To the player, that arrived."),
+	JSON_KEY("s2c_lost", "integer", "messages", "To the player, that did not."),
+	JSON_KEY("snapshots", "integer", "snapshots", "Sent to the player."),
+	JSON_KEY("held_ms", "integer", "milliseconds",
+		 "Nothing came from the player, then all at once, or it was lost."),
+	JSON_KEY("late_ms", "integer", "milliseconds",
+		 "The client sent, and the server did not."),
+	JSON_KEY("rate_ms", "integer", "milliseconds",
+		 "The same, by the client's setting of its rate."),
+	JSON_KEY("silent_ms", "integer", "milliseconds", "The client sent nothing."),
+	JSON_KEY("ping_ms", "integer|null", "milliseconds", "Mean of the minute."),
+	JSON_KEY("ping_least_ms", "integer|null", "milliseconds",
+		 "Lowest mean of the last ten minutes."),
+	JSON_END,
+};
+
+const struct json_key lag_verdict_keys[] = {
+	JSON_KEY("minute", "number", "seconds", "Begin of the minute, since 1970."),
+	JSON_KEY("seconds", "number", "seconds", "Length of the minute."),
+	JSON_KEY(
+		"cause", "string", NULL,
+		"`none` (no lag), `server`, `uplink`, `attack`, `host`, `shield`, `player` or `unknown`."),
+	JSON_KEY("symptom", "string|null", NULL,
+		 "`loss`, `held`, `delay`, `late`, `rate` or `silence`; null: none."),
+	JSON_KEY("direction", "string|null", NULL,
+		 "`c2s` or `s2c`; null: the symptom does not tell."),
+	JSON_KEY("value", "number|null", "ratio or seconds",
+		 "Loss as a ratio, other symptoms in seconds."),
+	JSON_KEY("common", "number|null", "ratio or seconds",
+		 "The value that three of four of the compared players have or exceed."),
+	JSON_KEY("compared", "integer", "players",
+		 "Players with a known value, this one included."),
+	JSON_KEY("attack", "string|null", NULL,
+		 "Sort of the attack that went on meanwhile."),
+	JSON_KEY("text", "string", NULL, "These figures as words."),
+	JSON_KEY(
+		"history", "string", NULL,
+		"One letter for each of the last 60 minutes, oldest first: `.` none, `S` server, `U` uplink, `A` attack, `H` host, `D` shield, `P` player, `?` unknown."),
+	JSON_OBJECT("counts", "object", NULL, "The counts of the minute.", counts_keys),
+	JSON_END,
+};
+
 const struct json_key lag_player_keys[] = {
 	JSON_KEY("service", "string?", NULL, "Name of the service; absent in `decode`."),
 	JSON_KEY("protocol", "string", NULL, "Protocol that the player speaks."),
@@ -61,6 +106,10 @@ const struct json_key lag_player_keys[] = {
 		"frames", "object?", NULL,
 		"Where the protocol tells (Quake III): the frames that the client drew.",
 		frames_keys),
+	JSON_OBJECT(
+		"lag", "object?", NULL,
+		"The cause of lag in the last whole minute; absent before and in `decode`.",
+		lag_verdict_keys),
 	JSON_END,
 };
 
@@ -128,8 +177,72 @@ static void write_frames(struct jsonl *json, const struct lag_frames *f)
 	jsonl_text(json, "]}");
 }
 
-void lag_player_json(struct jsonl *json, const struct lag_player *p, const char *service)
+/* Write @key and @value, or null if it is not @known. */
+static void number_or_null(struct jsonl *json, const char *key, double value, bool known)
 {
+	jsonl_text(json, key);
+	if (known)
+		jsonl_float(json, (float)value);
+	else
+		jsonl_text(json, "null");
+}
+
+/* The same of a text; NULL: null. */
+static void string_or_null(struct jsonl *json, const char *key, const char *value)
+{
+	if (value)
+		lag_json_string(json, key, value);
+	else {
+		jsonl_text(json, key);
+		jsonl_text(json, "null");
+	}
+}
+
+static void write_counts(struct jsonl *json, const struct lag_counts *c)
+{
+	lag_json_number(json, ",\"counts\":{\"c2s_received\":", c->received[LAG_C2S]);
+	lag_json_number(json, ",\"c2s_lost\":", c->lost[LAG_C2S]);
+	lag_json_number(json, ",\"s2c_received\":", c->received[LAG_S2C]);
+	lag_json_number(json, ",\"s2c_lost\":", c->lost[LAG_S2C]);
+	lag_json_number(json, ",\"snapshots\":", c->snapshots);
+	lag_json_number(json, ",\"held_ms\":", c->held_ms);
+	lag_json_number(json, ",\"late_ms\":", c->late_ms);
+	lag_json_number(json, ",\"rate_ms\":", c->rate_ms);
+	lag_json_number(json, ",\"silent_ms\":", c->silent_ms);
+	number_or_null(json, ",\"ping_ms\":", c->ping_ms, c->pings);
+	number_or_null(json, ",\"ping_least_ms\":", c->ping_least_ms,
+		       c->ping_least_ms != LAG_PING_NONE);
+	jsonl_text(json, "}");
+}
+
+static void write_verdict(struct jsonl *json, const struct lag_verdict *v,
+			  const char *history)
+{
+	static const char *const ways[] = { [LAG_C2S] = "c2s", [LAG_S2C] = "s2c", NULL };
+	char text[LAG_TEXT];
+
+	jsonl_text(json, ",\"lag\":{\"minute\":");
+	jsonl_time(json, v->time_ns);
+	jsonl_text(json, ",\"seconds\":");
+	jsonl_float(json, (float)v->length_ms / 1000);
+	lag_json_string(json, ",\"cause\":", lag_cause_name(v->cause));
+	string_or_null(json, ",\"symptom\":", lag_symptom_name(v->symptom));
+	string_or_null(json, ",\"direction\":", ways[v->way]);
+	number_or_null(json, ",\"value\":", v->value, v->symptom);
+	number_or_null(json, ",\"common\":", v->common, v->symptom);
+	lag_json_number(json, ",\"compared\":", v->compared);
+	string_or_null(json, ",\"attack\":", v->attack);
+	lag_verdict_text(v, text);
+	lag_json_string(json, ",\"text\":", text);
+	lag_json_string(json, ",\"history\":", history);
+	write_counts(json, &v->counts);
+	jsonl_text(json, "}");
+}
+
+void lag_player_json(struct jsonl *json, const struct lag_player *p,
+		     const struct lag_extra *extra)
+{
+	const char *service = extra ? extra->service : NULL;
 	char address[INET6_ADDRSTRLEN] = "";
 
 	if (p->client.length)
@@ -164,5 +277,7 @@ void lag_player_json(struct jsonl *json, const struct lag_player *p, const char 
 	write_way(json, ",\"s2c\":", &p->way[LAG_S2C]);
 	if (p->frames.taken)
 		write_frames(json, &p->frames);
+	if (extra && extra->verdict)
+		write_verdict(json, extra->verdict, extra->history);
 	jsonl_text(json, "}");
 }

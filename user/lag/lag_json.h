@@ -8,14 +8,22 @@
 
 #include <string.h>
 
-#include "lag/lagometer.h"
+#include "lag/lag_judge.h"
 #include "lib/json_key.h"
 #include "lib/jsonl.h"
 
-extern const struct json_key lag_player_keys[];
+extern const struct json_key lag_player_keys[], lag_verdict_keys[];
 
-/* Write @p as one object. @service: NULL where there is none. */
-void lag_player_json(struct jsonl *json, const struct lag_player *p, const char *service);
+/* Further parts of a player's object; each is NULL where there is none. */
+struct lag_extra {
+	const char *service;
+	const struct lag_verdict *verdict;
+	const char *history; /* of verdicts */
+};
+
+/* Write @p as one object. @extra may be NULL. */
+void lag_player_json(struct jsonl *json, const struct lag_player *p,
+		     const struct lag_extra *extra);
 
 /* Write @key, raw JSON, and @value after it. */
 static inline void lag_json_number(struct jsonl *json, const char *key, uint64_t value)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lag/lag_pause.h"
 #include "lag/lag_window.h"
 
 #define SECOND_NS    1000000000LL
@@ -42,6 +43,7 @@ struct place {
 	int64_t timestamp_us; /* by the server, at last */
 	int64_t second_ns; /* when the second of these two began */
 	uint32_t snapshots, packets;
+	struct lag_pause pause;
 };
 
 struct lagometer {
@@ -127,9 +129,11 @@ void lagometer_sweep(struct lagometer *l, int64_t now_ns)
 
 void lagometer_blind(struct lagometer *l)
 {
-	for (size_t i = 0; i < l->count; i++)
+	for (size_t i = 0; i < l->count; i++) {
 		for (int w = 0; w < LAG_WAYS; w++)
 			l->places[i].way[w].blind = true;
+		lag_pause_blind(&l->places[i].pause);
+	}
 }
 
 struct lag_player *lagometer_next(struct lagometer *l, size_t *at)
@@ -259,6 +263,8 @@ static void see_ping(struct place *p, int64_t took_ns, int64_t time_ns)
 	if (ms < 0 || ms >= LAG_PING_NONE)
 		return;
 	p->acked_ns = time_ns;
+	p->player.pings.count++;
+	p->player.pings.sum_ms += (uint64_t)ms;
 	p->ping[p->pings++ % PINGS_OF] = (uint16_t)ms;
 	/* The mean, as Quake III's server takes it of as many. */
 	for (; kept < PINGS_OF && kept < p->pings; kept++)
@@ -430,6 +436,26 @@ static void keep_text(char to[LAG_NAME], const uint8_t *text, size_t n)
 	to[n] = 0;
 }
 
+static void count_pauses_of_server(struct place *p, const struct facts *f,
+				   int64_t time_ns)
+{
+	if (f->has & FACT_MAP)
+		lag_pause_loading(&p->pause, time_ns);
+	else
+		lag_pause_server(&p->pause, &p->player.pauses, time_ns,
+				 f->has & FACT_DELAYED);
+}
+
+static void see_client(struct place *p, const struct facts *f, int64_t time_ns)
+{
+	uint64_t before = p->player.way[LAG_C2S].lost, lost;
+
+	see_sequence(p, LAG_C2S, f, time_ns);
+	lost = p->player.way[LAG_C2S].lost;
+	lag_pause_client(&p->pause, &p->player.pauses, time_ns,
+			 lost > before ? (uint32_t)(lost - before) : 0);
+}
+
 static void count_rates(struct place *p, bool c2s, int64_t time_ns)
 {
 	int64_t past_ns = time_ns - p->second_ns;
@@ -481,6 +507,8 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 		return;
 	/* The receiver cannot forge messages of the server. */
 	p->plays |= !c2s;
+	if (!c2s)
+		count_pauses_of_server(p, f, r->time_ns);
 	if (has & FACT_RELIABLE) {
 		see_reliable(p, f, c2s, r->time_ns);
 		return;
@@ -489,7 +517,7 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 		return;
 	count_rates(p, c2s, r->time_ns);
 	if (c2s)
-		see_sequence(p, LAG_C2S, f, r->time_ns);
+		see_client(p, f, r->time_ns);
 	else if (l->side == LAG_BESIDE_CLIENT)
 		see_sequence(p, LAG_S2C, f, r->time_ns);
 	else

@@ -68,6 +68,22 @@ struct lag_frames {
 	int16_t ring[LAG_SAMPLES]; /* ms, oldest first */
 };
 
+/*
+ * Time in which messages did not come as they used to, since the player came:
+ * lag_pause.h.
+ */
+struct lag_pauses {
+	uint64_t late_ns; /* the client sent, and the server did not */
+	uint64_t rate_ns; /* the same, by the client's rate */
+	uint64_t silent_ns; /* the client did not send */
+	uint64_t held_ns; /* its messages were on the way, or lost */
+};
+
+/* Pings since the player came. */
+struct lag_pings {
+	uint64_t count, sum_ms;
+};
+
 enum lag_way {
 	LAG_C2S,
 	LAG_S2C,
@@ -89,6 +105,8 @@ struct lag_player {
 	uint64_t delayed; /* snapshots that the server says came late, by rate */
 	struct lag_direction way[LAG_WAYS];
 	struct lag_frames frames;
+	struct lag_pauses pauses;
+	struct lag_pings pings;
 };
 
 /* Return the share of extrapolated frames, 0 to 1. */

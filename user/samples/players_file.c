@@ -147,8 +147,12 @@ static void write_all(struct jsonl *json, int64_t now_ns,
 	write_decoded(json, stats->by_service, services);
 	jsonl_text(json, ",\"players\":[");
 	while ((player = lagometer_next(lagometer, &at))) {
+		struct lag_extra extra = { .service = services[player->slot].name };
+
+		extra.verdict = lag_minutes_verdict(stats->minutes, at - 1, player,
+						    &extra.history);
 		jsonl_text(json, count++ ? ",\n" : "\n");
-		lag_player_json(json, player, services[player->slot].name);
+		lag_player_json(json, player, &extra);
 	}
 	jsonl_text(json, "]}\n");
 }

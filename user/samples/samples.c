@@ -32,7 +32,10 @@ struct samples_view {
 	struct samples_ring *ring;
 	samples_refused *refused; /* or NULL */
 	void *refused_context;
+	samples_totals *totals; /* or NULL */
+	void *totals_context;
 	struct lag_second past[SAMPLES_PLAYERS];
+	struct lag_minutes *minutes;
 	struct cpu_budget shed;
 	struct samples_stats stats;
 	unsigned int looked; /* samples since the clocks were last read */
@@ -199,6 +202,21 @@ static void watch_kernel(struct samples_view *l)
 	l->unseen = unseen;
 }
 
+/* Judge the players of a minute that is over. */
+static void watch_minute(struct samples_view *l, int64_t now_ns)
+{
+	static struct lag_totals totals;
+	const struct sampled *followed = &l->stats.kernel[SAMPLER_FOLLOW];
+
+	memset(&totals, 0, sizeof(totals));
+	if (l->totals)
+		l->totals(l->totals_context, &totals);
+	totals.seen = l->stats.samples[SAMPLER_FOLLOW] - l->stats.shed[SAMPLER_FOLLOW];
+	totals.unseen =
+		followed->limited + followed->lost + l->stats.shed[SAMPLER_FOLLOW];
+	lag_minutes_second(l->minutes, l->lagometer, &totals, now_ns);
+}
+
 static void on_second(void *context)
 {
 	struct samples_view *l = context;
@@ -220,6 +238,7 @@ static void on_second(void *context)
 		l->names = NULL;
 	}
 	lag_seconds(l->lagometer, l->past, l->decoded, now_ns);
+	watch_minute(l, now_ns);
 	err = players_file_write(l->lag_file_path, now_ns, &l->stats, l->lagometer,
 				 l->services);
 	if (err && !l->players_failed)
@@ -302,6 +321,16 @@ static int decoder_begin(struct samples_view *l, const struct config *config)
 	return err;
 }
 
+/* A minute; LAG_MINUTE_MS in the environment, from 1000 on, is for tests. */
+static int64_t minute_ns(void)
+{
+	const char *text = getenv("LAG_MINUTE_MS");
+	long ms = text ? strtol(text, NULL, 10) : 0;
+
+	return ms >= SECOND_MS && ms < LAG_MINUTE_NS / 1000000 ? ms * 1000000
+							       : LAG_MINUTE_NS;
+}
+
 static int start(struct samples_view *l, const struct config *config)
 {
 	int err = decoder_begin(l, config);
@@ -311,8 +340,10 @@ static int start(struct samples_view *l, const struct config *config)
 	l->lagometer = lagometer_create(SAMPLES_PLAYERS, LAG_BESIDE_SERVER);
 	l->decoded = decoded_create();
 	l->ring = samples_ring_create();
+	l->minutes = lag_minutes_create(SAMPLES_PLAYERS, minute_ns());
 	l->stats.by_service = l->decoded;
-	if (!l->lagometer || !l->decoded || !l->ring)
+	l->stats.minutes = l->minutes;
+	if (!l->lagometer || !l->decoded || !l->ring || !l->minutes)
 		return -ENOMEM;
 	err = open_writer(config, &l->writer);
 	if (!err)
@@ -359,6 +390,7 @@ void samples_close(struct samples_view *l)
 	samples_writer_close(l->writer);
 	samples_decoder_free(l->decoder);
 	lagometer_free(l->lagometer);
+	lag_minutes_free(l->minutes);
 	decoded_free(l->decoded);
 	samples_ring_free(l->ring);
 	samples_names_free(l->names);
@@ -394,6 +426,12 @@ void samples_watch(struct samples_view *l, samples_refused *refused, void *conte
 {
 	l->refused = refused;
 	l->refused_context = context;
+}
+
+void samples_host(struct samples_view *l, samples_totals *totals, void *context)
+{
+	l->totals = totals;
+	l->totals_context = context;
 }
 
 struct samples_ring *samples_ring(struct samples_view *l)

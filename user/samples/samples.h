@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "lag/lagometer.h"
+#include "lag/lag_minute.h"
 #include "samples/samples_ring.h"
 #include "samples/samples_write.h"
 #include "shield/shield.h"
@@ -38,6 +38,7 @@ struct samples_stats {
 	struct samples_writer_stats writer;
 	struct drop_sources top_prefixes; /* where statistic samples of drops came from */
 	const struct decoded *by_service; /* the records; NULL: not counted */
+	const struct lag_minutes *minutes; /* verdicts on players; NULL: none */
 };
 
 /*
@@ -70,6 +71,18 @@ typedef void samples_refused(void *context, __u32 slot, const struct record *r);
  * it replaces the function before. Called by the daemon, for its incidents.
  */
 void samples_watch(struct samples_view *live, samples_refused *refused, void *context);
+
+/*
+ * The function that samples_host() sets: it fills all but seen and unseen of @ret, which
+ * is all zero.
+ */
+typedef void samples_totals(void *context, struct lag_totals *ret);
+
+/*
+ * Call @totals with @context once a second while the loop runs, for the verdicts on
+ * players. Called by the daemon.
+ */
+void samples_host(struct samples_view *live, samples_totals *totals, void *context);
 
 /* Return the last samples, to open a capture with: samples_ring.h. */
 struct samples_ring *samples_ring(struct samples_view *live);

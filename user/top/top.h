@@ -156,7 +156,8 @@ void top_attacks(const struct top *top, char ret[TOP_LINE]);
 /* Return the chosen player, and its place; NULL: there is no player. */
 const struct top_player *top_player(const struct top *top, size_t *ret_index);
 /* Return the daemon's figures of one player, or NULL: it has none. Belongs to @top. */
-const struct lag_player *top_figures(const struct top *top, const struct player_key *key);
+const struct lag_file_row *top_figures(const struct top *top,
+				       const struct player_key *key);
 
 /* Bytes of a short number or age, with the NUL. */
 #define TOP_NUMBER 8

@@ -338,7 +338,6 @@ static void draw_help(int y)
 		"p, tab       services, or players",
 		"s            sort services and rows by rate, total or name (all of them)",
 		"space        stop, go on",
-		"",
 		"pass/s drop/s rsp/s chal/s   datagrams received, a second, by what became of",
 		"             them: chal were sent a challenge",
 		"!            the service is under attack: `quakeshield attacks` tells more",
@@ -351,6 +350,7 @@ static void draw_help(int y)
 		"lost> lost<  per cent of their datagrams, and of the server's to them",
 		"players: heard is their last valid datagram; ping, loss and the lagometer are",
 		"         known of those whom the daemon follows (`follow` in the configuration)",
+		"lag      . none S server U uplink A attack H host D shield P player ? unknown",
 		"lagometer, one column a message, the newest at the right:",
 		"         | its ping   X lost   d held back by rate   r repeated   t late",
 	};

@@ -218,7 +218,8 @@ static const char *slot_name(const struct top *top, __u32 slot)
 	return "";
 }
 
-const struct lag_player *top_figures(const struct top *top, const struct player_key *key)
+const struct lag_file_row *top_figures(const struct top *top,
+				       const struct player_key *key)
 {
 	const char *service = slot_name(top, key->slot);
 
@@ -227,7 +228,7 @@ const struct lag_player *top_figures(const struct top *top, const struct player_
 
 		if (!strncmp(row->service, service, NAME_MAX_LEN) &&
 		    address_equal(key, &row->player.client))
-			return &row->player;
+			return row;
 	}
 	return NULL;
 }

@@ -50,6 +50,14 @@ static void loss_text(const struct lag_player *lag, enum lag_way way,
 		strcpy(ret, "-");
 }
 
+/* The newest verdict; a space: there is none. */
+static char verdict_letter(const struct lag_file_row *row)
+{
+	size_t n = row ? strlen(row->history) : 0;
+
+	return n ? row->history[n - 1] : ' ';
+}
+
 /* A long IPv6 address needs a wide screen. */
 static int address_width(void)
 {
@@ -59,7 +67,8 @@ static int address_width(void)
 static void draw_player(const struct top *top, const struct top_player *p, int y,
 			bool chosen)
 {
-	const struct lag_player *lag = top_figures(top, &p->key);
+	const struct lag_file_row *row = top_figures(top, &p->key);
+	const struct lag_player *lag = row ? &row->player : NULL;
 	char address[TOP_ADDRESS], since[TOP_NUMBER], heard[TOP_NUMBER];
 	char packets[TOP_NUMBER], ping[TOP_NUMBER], up[TOP_NUMBER], down[TOP_NUMBER];
 	char name[LAG_NAME] = "";
@@ -78,9 +87,9 @@ static void draw_player(const struct top *top, const struct top_player *p, int y
 		strcpy(heard, "-");
 	top_put(y, 0, chosen ? A_REVERSE : A_NORMAL, "%-*s", COLS, "");
 	top_put(y, 0, chosen ? A_REVERSE : A_NORMAL,
-		"%c%-*.*s %-15.15s %6s %6s %7s %5s %5s %5s", chosen ? '>' : ' ',
+		"%c%-*.*s %-13.13s %6s %6s %7s %5s %5s %5s %3c", chosen ? '>' : ' ',
 		address_width(), address_width(), address, name, since, heard, packets,
-		ping, up, down);
+		ping, up, down, verdict_letter(row));
 }
 
 /* --- the lagometer ----------------------------------------------------------- */
@@ -185,10 +194,24 @@ static void draw_frames(const struct lag_frames *f, int y)
 	}
 }
 
+/* The cause of the last minute's lag, and the letters of the minutes before. */
+static void draw_verdict(const struct lag_file_row *row, int y)
+{
+	int n = (int)strlen(row->history), most = COLS > 100 ? LAG_HISTORY : 10;
+	int shown = n < most ? n : most, x = 9 + (int)strlen(row->cause);
+
+	top_put(y, 0, A_BOLD, "lag     %s", row->cause);
+	if (COLS - shown - x > 1)
+		top_put(y, x, A_NORMAL, "%.*s", COLS - shown - x - 1, row->text);
+	top_put(y, COLS - shown, top_attributes(TOP_NOTE), "%s",
+		row->history + n - shown);
+}
+
 static void draw_lagometer(const struct top *top, const struct top_player *p, int y,
 			   int to)
 {
-	const struct lag_player *lag = top_figures(top, &p->key);
+	const struct lag_file_row *row = top_figures(top, &p->key);
+	const struct lag_player *lag = row ? &row->player : NULL;
 	const struct lag_direction *up, *down;
 	char name[LAG_NAME], ping[TOP_NUMBER];
 
@@ -213,6 +236,8 @@ static void draw_lagometer(const struct top *top, const struct top_player *p, in
 		(unsigned long long)(down->lost + down->received), lag_loss(down) * 100,
 		(unsigned long long)lag->delayed);
 	y += 2;
+	if (*row->cause)
+		draw_verdict(row, y++);
 	if (lag->frames.taken && to - y >= LAGOMETER_LINES - 2 + FRAMES_LINES) {
 		draw_frames(&lag->frames, y);
 		y += FRAMES_LINES;
@@ -231,12 +256,13 @@ void top_draw_players(const struct top *top, int from, int to)
 	const struct top_player *p;
 	size_t chosen = 0, first = 0, room;
 	int lines = LAGOMETER_LINES, end, y = from;
-	const struct lag_player *lag;
+	const struct lag_file_row *row;
 	bool lagometer;
 
 	p = top_player(top, &chosen);
-	lag = p ? top_figures(top, &p->key) : NULL;
-	if (lag && lag->frames.taken && to - from > LAGOMETER_LINES + FRAMES_LINES + 4)
+	row = p ? top_figures(top, &p->key) : NULL;
+	if (row && row->player.frames.taken &&
+	    to - from > LAGOMETER_LINES + FRAMES_LINES + 4)
 		lines += FRAMES_LINES;
 	lagometer = to - from > lines + 4;
 	end = lagometer ? to - lines - 1 : to;
@@ -245,8 +271,8 @@ void top_draw_players(const struct top *top, int from, int to)
 		return;
 	}
 	top_put(y++, 0, top_attributes(TOP_FAINT) | A_UNDERLINE,
-		" %-*s %-15s %6s %6s %7s %5s %5s %5s", address_width(), "address", "name",
-		"since", "heard", "packets", "ping", "lost>", "lost<");
+		" %-*s %-13s %6s %6s %7s %5s %5s %5s %3s", address_width(), "address",
+		"name", "since", "heard", "packets", "ping", "lost>", "lost<", "lag");
 	room = y < end ? (size_t)(end - y) : 1;
 	if (chosen >= room)
 		first = chosen - room + 1;
