@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
@@ -380,11 +381,17 @@ static void report(const struct options *o, const struct sender *s, const struct
 {
 	unsigned long long sent = s->sent;
 	double pps = seconds > 0 ? sent / seconds : 0;
+	struct rusage use;
+	double busy;
 
+	getrusage(RUSAGE_SELF, &use);
+	busy = use.ru_utime.tv_sec + use.ru_stime.tv_sec +
+	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 	if (o->json)
 		printf("{\"sent\":%llu,\"delivered\":%llu,\"seconds\":%.3f,\"pps\":%.0f,"
+		       "\"cpu_seconds\":%.3f,"
 		       "\"frame\":%u,\"payload\":%zu,\"sources\":%u,\"sender\":\"%s\"}\n",
-		       sent, delivered, seconds, pps, f->plan.size, o->payload.size,
+		       sent, delivered, seconds, pps, busy, f->plan.size, o->payload.size,
 		       o->sources, s->name);
 	else
 		printf("%llu packets of %u bytes in %.3f s, %.0f a second, %llu taken by "
