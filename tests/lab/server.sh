@@ -166,7 +166,7 @@ game_refused()
 }
 
 # session_goes_on: the shield passes each datagram of the game. A snapshot that is lost
-# nevertheless was lost on the link, whose queue also takes the shield's challenges, or by a
+# nevertheless was lost on the link (its queue also takes the shield's challenges), or by a
 # client without a processor.
 session_goes_on()
 {
