@@ -13,11 +13,12 @@
  * a NetQuake player. With --look it looks at the list first (its second question), then
  * at this server (the first one), from the same port, until both are answered or so many
  * seconds are over; with --mute, too, it echoes nothing until it joins, as ioquake3's
- * since 2017. After SIGUSR1 it reports what was since; of loss always all of it.
+ * since 2017. After SIGUSR1 it reports what was since; of loss always all of it; and with
+ * --moves it ends so many moves later, whatever time they take. Moves that the server has
+ * not yet said it has heard get a while more at the end: it may wait for a processor.
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,34 +30,18 @@
 #include <unistd.h>
 
 #include "adaptive.h"
+#include "client_options.h"
 #include "dialect.h"
 
 enum {
-	QUERIES_MAX = 256, /* waiting at one time */
 	QUERY_TIMEOUT_MS = 1000,
 	RETRANSMIT_MS = 3000,
 	LOOK_STATUS_MS = 750, /* ioquake3's cl_serverStatusResendTime */
 	LOOK_INFO_MS = 1000, /* somebody who cannot wait refreshes the list */
 	SEND_MS = 33,
 	DRAIN_MS = 300, /* the end of a game: the answers to what was sent last */
+	LINGER_MS = 5000, /* and for those that a server owes after that */
 	QPORT = 4321,
-	FROM_MAX = 16,
-};
-
-struct options {
-	const struct dialect *dialect;
-	struct addrinfo *to;
-	const char *from[FROM_MAX];
-	int from_count;
-	const char *own_port;
-	double rate;
-	int seconds;
-	int look; /* seconds; 0: joins at once */
-	bool join;
-	bool tell;
-	bool mute; /* echoes nothing, or not while it looks */
-	bool json;
-	FILE *log; /* NULL: none */
 };
 
 struct query {
@@ -83,6 +68,7 @@ struct player {
 	char clock[4]; /* NetQuake: the server's, sent last */
 	uint32_t heard; /* moves, by the server */
 	uint32_t moves_before; /* SIGUSR1 */
+	uint32_t moves_end; /* 0: the time ends it */
 	unsigned long long snapshots, snapshots_before, tries;
 	bool refused;
 };
@@ -315,6 +301,9 @@ static void player_run(struct player *p, uint64_t now)
 	if (p->stage == STAGE_LOOK)
 		player_look(p, now);
 	else if (p->stage == STAGE_PLAYING) {
+		if (p->moves_end && p->sent >= p->moves_end &&
+		    now + DRAIN_MS < client.end_ms)
+			client.end_ms = now + DRAIN_MS;
 		if (now + DRAIN_MS >= client.end_ms)
 			return;
 		player_send(p);
@@ -456,17 +445,26 @@ static void player_mark(struct player *p)
 {
 	p->moves_before = p->sent;
 	p->snapshots_before = p->snapshots;
+	p->moves_end = client.o.moves ? p->sent + (uint32_t)client.o.moves : 0;
 	marked = 0;
+}
+
+/* The server tells what it has heard, and some of it is missing. */
+static bool player_unheard(const struct player *p)
+{
+	return p->heard && p->heard < p->sent;
 }
 
 static void run(void)
 {
 	uint64_t now = client.start_ms = now_ms();
-	uint64_t end = client.end_ms = now + client.o.seconds * 1000ull;
 
+	client.end_ms = now + client.o.seconds * 1000ull;
 	/* The last second asks nothing: every query gets its whole time-out. */
-	while (!stopping && (now = now_ms()) < end) {
-		queries_run(now, now + QUERY_TIMEOUT_MS < end);
+	while (!stopping &&
+	       ((now = now_ms()) < client.end_ms ||
+		(player_unheard(&client.player) && now < client.end_ms + LINGER_MS))) {
+		queries_run(now, now + QUERY_TIMEOUT_MS < client.end_ms);
 		player_run(&client.player, now);
 		wait_and_receive(5);
 		if (marked)
@@ -505,69 +503,6 @@ static void report(void)
 		       "%llu snapshots, %llu lost\n",
 		       client.answered, client.asked, percent, join, after, p->snapshots,
 		       expected - p->snapshots);
-}
-
-static int usage(void)
-{
-	fputs("usage: client --protocol NAME --to ADDRESS --port N --seconds N\n"
-	      "              [--poll PER-SECOND] [--join [--look N] [--own-port N] [--tell]]\n"
-	      "              [--from ADDRESS]... [--mute] [--log FILE] [--json]\n",
-	      stderr);
-	return 1;
-}
-
-static int options_read(int argc, char **argv, struct options *o)
-{
-	static const struct option longs[] = {
-		{ "protocol", 1, NULL, 'P' }, { "to", 1, NULL, 't' },
-		{ "port", 1, NULL, 'p' },     { "seconds", 1, NULL, 's' },
-		{ "poll", 1, NULL, 'r' },     { "join", 0, NULL, 'J' },
-		{ "from", 1, NULL, 'f' },     { "json", 0, NULL, 'j' },
-		{ "own-port", 1, NULL, 'o' }, { "tell", 0, NULL, 'T' },
-		{ "mute", 0, NULL, 'm' },     { "log", 1, NULL, 'l' },
-		{ "look", 1, NULL, 'L' },     { NULL, 0, NULL, 0 },
-	};
-	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-				  .ai_socktype = SOCK_DGRAM };
-	const char *to = NULL, *port = NULL;
-	int letter;
-
-	while ((letter = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (letter == 'P')
-			o->dialect = dialect_find(optarg);
-		else if (letter == 't')
-			to = optarg;
-		else if (letter == 'p')
-			port = optarg;
-		else if (letter == 's')
-			o->seconds = atoi(optarg);
-		else if (letter == 'r')
-			o->rate = atof(optarg);
-		else if (letter == 'f' && o->from_count < FROM_MAX)
-			o->from[o->from_count++] = optarg;
-		else if (letter == 'J')
-			o->join = true;
-		else if (letter == 'L')
-			o->look = atoi(optarg);
-		else if (letter == 'o')
-			o->own_port = optarg;
-		else if (letter == 'T')
-			o->tell = true;
-		else if (letter == 'm')
-			o->mute = true;
-		else if (letter == 'j')
-			o->json = true;
-		else if (letter == 'l' && !o->log)
-			o->log = fopen(optarg, "we");
-		else
-			return -EINVAL;
-		if (letter == 'l' && !o->log)
-			return -EINVAL;
-	}
-	if (!o->dialect || !to || !port || o->seconds < 1 || o->seconds > 600 ||
-	    o->rate < 0 || o->rate > QUERIES_MAX || getaddrinfo(to, port, &hints, &o->to))
-		return -EINVAL;
-	return 0;
 }
 
 int main(int argc, char **argv)
