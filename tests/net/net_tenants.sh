@@ -23,6 +23,7 @@ FIRST=20000 # the port of service 0, which is flooded
 # Protocols by number of the service, of those that have a server.
 TENANTS=(quake3 quake3 quakeworld quake2 netquake quake3 quakeworld quake2 netquake)
 ROUND=0
+FLOODED=0 # packets
 
 tenants_config()
 {
@@ -76,29 +77,70 @@ refusals()
 		"\($name) \(.direction) \(.kind) \(.reason) \(.packets)"]'
 }
 
-# Snapshots that are lost are told of, but the shield has passed all of them: a client without a
-# processor finds its socket full.
+# Count what the other tenants' clients send before it comes to the flooded link. A game of
+# NetQuake's is on a port of its own.
+count_others()
+{
+	nft -f - <<-RULES
+	table netdev others {
+		counter sent { }
+		chain from_clients {
+			type filter hook ingress device hub0 priority 0;
+			ip saddr 10.79.0.0/16 udp dport != $FIRST counter name sent
+		}
+	}
+	RULES
+}
+
+others_sent()
+{
+	nft --json list counter netdev others sent |
+		jq '.nftables[] | select(.counter) | .counter.packets'
+}
+
+others_passed()
+{
+	net_in server "$SHIELD" stats --json | jq '[.services[] | select(.name != "tenant000") |
+		.counters[] | select(.direction == "in" and .verdict == "pass") | .packets] | add'
+}
+
+# all_passed SENT PASSED: of what the others have sent since, the shield has passed at least 99
+# of a hundred. On the way to it a queue of the link may have been full.
+all_passed()
+{
+	sent=$(($(others_sent) - $1)) passed=$(($(others_passed) - $2))
+	[ "$sent" -gt 500 ] && [ $((passed * 100)) -ge $((sent * 99)) ]
+}
+
+# Less than that is the machine's: snapshots are lost where a client without a processor finds
+# its socket full, and its server answers late. A step of joining that is refused costs three
+# seconds.
 as_in_quiet() # NAME
 {
 	jq -e -s '.[0] as $quiet | .[1] | .joined == $quiet.joined and .moves_lost == 0 and
-		.answered * $quiet.asked >= 0.95 * .asked * $quiet.answered and
-		.join_seconds < $quiet.join_seconds + 0.5 and .lost <= .snapshots / 5' \
+		.answered * $quiet.asked >= 0.8 * .asked * $quiet.answered and
+		.join_seconds < $quiet.join_seconds + 2.5 and .lost <= .snapshots / 5' \
 		"$work/people.quiet" "$work/people.$1"
 }
 
 under() # PAYLOAD
 {
-	local flood refused
+	local flood refused sent_before passed_before sent passed
 
+	sent_before=$(others_sent) passed_before=$(others_passed)
 	# shellcheck disable=SC2086
 	net_flood_start "$work/flood.json" --port $FIRST --payload "$1" --seconds $((EACH + 3)) \
 		$PIN_FLOOD --from "$NET_FLOOD" --sources "$NET_SOURCES"
 	sleep 1.5
 	people "$1"
 	wait "$flood"
+	FLOODED=$((FLOODED + $(jq .delivered "$work/flood.json")))
 	refused=$(refusals)
 	echo "# $1: $(jq .pps "$work/flood.json")/s, of the others refused: $refused" >&2
-	net_check "$1: the shield passes all of the others" [ "$refused" = '[]' ]
+	net_check "$1: the shield refuses nothing of the others" [ "$refused" = '[]' ]
+	net_check "$1: the shield passes all of the others" \
+		net_until 5 all_passed "$sent_before" "$passed_before"
+	echo "# $1: the others sent $sent, the shield passed $passed" >&2
 	net_check "$1: the others notice nothing" as_in_quiet "$1"
 }
 
@@ -106,6 +148,7 @@ net_test_begin "$@"
 for ((i = 0; i < ${#TENANTS[@]}; i++)); do
 	tenant_start "$i"
 done
+count_others
 tenants_config >"$work/shield.conf"
 SHIELD_WAIT=30 shield_start >/dev/null || exit 1
 sleep 2
@@ -115,5 +158,6 @@ net_check "quiet: all join, and are answered" jq -e '.joined == 8 and .answered 
 for payload in getchallenge getstatus netchan connect; do
 	under "$payload"
 done
-net_check "the flood was refused" [ "$(stats_sum 'select(.verdict == "drop")')" -gt 1000000 ]
+net_check "the flood was refused" \
+	[ $(($(stats_sum 'select(.verdict != "pass")') * 10)) -ge $((FLOODED * 9)) ]
 exit "$net_failed"
