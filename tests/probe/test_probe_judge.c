@@ -241,7 +241,7 @@ static void tagged(struct probe_facts *f)
 static void untagged(struct probe_facts *f)
 {
 	tagged(f);
-	f->untagged = 1;
+	strcpy(f->untags, "eth0");
 }
 static const struct fault faults[] = {
 	{ "old kernel", old_kernel, "kernel", PROBE_FAIL,

@@ -15,9 +15,22 @@
 #include <cmocka.h>
 
 #include "apart.h"
+#include "shield/ethtool.h"
 #include "shield/vlan.h"
 
 #define NET "/sys/class/net/"
+
+static const char *said; /* the interfaces whose drivers say that they take tags off */
+
+int ethtool_feature(const char *interface, const char *feature)
+{
+	return !strcmp(feature, "rx-vlan-hw-parse") && strstr(said, interface);
+}
+
+bool ethtool_driven_by(const char *interface, const char *driver)
+{
+	return !strcmp(driver, "veth") && !strcmp(interface, "veth0");
+}
 
 /* An interface of that type ("": an Ethernet card, say), as sysfs shows it. */
 static void make(const char *name, const char *type)
@@ -109,6 +122,36 @@ static void it_may_lie_higher(void **state)
 	above("eth1", NULL);
 }
 
+static void untagged(const char *by, const char *interface, const char *card)
+{
+	char is[IF_NAMESIZE] = "";
+
+	said = by;
+	assert_int_equal(vlan_untags(interface, is), card != NULL);
+	assert_string_equal(is, card ? card : "");
+}
+
+/* A bond says that it takes tags off in any case, and turning that off changes no slave.
+ */
+static void of_a_bond_its_slaves_count(void **state)
+{
+	(void)state;
+	make("veth0", "");
+	make("bond0", "bond");
+	make("eth0.5", "vlan");
+	lay("eth0.5", "eth0");
+	untagged("eth0", "eth0", "eth0");
+	untagged("eth1", "eth0", NULL);
+	untagged("veth0", "veth0", NULL);
+	untagged("bond0", "bond0", "bond0");
+	lay("bond0", "eth0");
+	untagged("bond0", "bond0", NULL);
+	lay("bond0", "eth1");
+	untagged("bond0 eth1", "bond0", "eth1");
+	untagged("eth0", "bond0", "eth0");
+	untagged("", "bond0", NULL);
+}
+
 /* The kernel allows no circle; who shows one does not keep us. */
 static void looking_has_an_end(void **state)
 {
@@ -134,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(only_a_vlan_is_one),
 		TEST(it_may_lie_higher),
+		TEST(of_a_bond_its_slaves_count),
 		TEST(looking_has_an_end),
 		TEST(without_sysfs_nothing_is_said),
 	};

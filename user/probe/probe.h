@@ -67,7 +67,7 @@ struct probe_facts {
 	int native; /* ethtool_native() */
 	__u32 mtu, page; /* bytes */
 	int lro, gro_hardware, udp_forwarding; /* features that are on */
-	int untagged; /* VLAN tags are taken off */
+	char untags[IF_NAMESIZE]; /* what takes VLAN tags off; "": nothing */
 	char vlan[IF_NAMESIZE]; /* a VLAN device above; "": none */
 	struct ethtool_count queues, ring; /* now 0: not known */
 	bool combined; /* see ethtool_queues() */

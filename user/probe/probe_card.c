@@ -209,7 +209,7 @@ static void judge_tags(const struct probe_facts *f, struct probe_findings *to)
 {
 	if (!*f->vlan || !is_native(f))
 		return;
-	if (f->untagged != 1 || !strcmp(f->driver, "veth")) {
+	if (!*f->untags) {
 		probe_say(to, "vlan", PROBE_OK, "frames for '%s' keep their tag",
 			  f->vlan);
 		return;
@@ -218,7 +218,7 @@ static void judge_tags(const struct probe_facts *f, struct probe_findings *to)
 		  "the card takes tags off: what the shield sends back to '%s' leaves "
 		  "without one and is lost",
 		  f->vlan);
-	probe_fix(to, "ethtool -K %s rxvlan off", f->interface);
+	probe_fix(to, "ethtool -K %s rxvlan off", f->untags);
 }
 
 void probe_judge_card(const struct probe_facts *f, struct probe_findings *to)

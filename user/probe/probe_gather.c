@@ -195,7 +195,8 @@ static void gather_card(struct probe_facts *f)
 	f->lro = ethtool_feature(name, "rx-lro");
 	f->gro_hardware = ethtool_feature(name, "rx-gro-hw");
 	f->udp_forwarding = ethtool_feature(name, "rx-udp-gro-forwarding");
-	f->untagged = ethtool_feature(name, "rx-vlan-hw-parse");
+	if (!vlan_untags(name, f->untags))
+		*f->untags = 0;
 	if (!vlan_above(name, f->vlan))
 		*f->vlan = 0;
 	if (!ethtool_queues(name, &f->queues, &f->combined))

@@ -215,21 +215,17 @@ static int attach_both(struct adoption *a, enum attach_mode mode,
 	return attach_joined(s, a->interface, a->ifindex, *ret_mode);
 }
 
-/*
- * What a card takes off before a program sees the frame is not in what is sent back. A
- * veth never puts it in, whatever it says: that is up to its other end.
- */
+/* What a card takes off before a program sees the frame is not in what is sent back. */
 static void say_untagged(const char *interface)
 {
-	char vlan[IF_NAMESIZE];
+	char vlan[IF_NAMESIZE], card[IF_NAMESIZE];
 
-	if (ethtool_feature(interface, "rx-vlan-hw-parse") != 1 ||
-	    shield_on_veth(interface) || !vlan_above(interface, vlan))
+	if (!vlan_above(interface, vlan) || !vlan_untags(interface, card))
 		return;
 	log_warn("'%s' takes the tags of VLANs off before a frame can be judged, so what "
 		 "is sent back to '%s' leaves without one and is lost: `ethtool -K %s "
 		 "rxvlan off`",
-		 interface, vlan, interface);
+		 card, vlan, card);
 }
 
 int shield_attach(struct shield *s, const char *interface, enum attach_mode mode,
