@@ -67,8 +67,10 @@ static __always_inline __u8 letter_second(struct cursor start, __u32 length)
 }
 
 /*
- * DarkPlaces: connect\protocol\... without a space before the infostring. Returns
- * KIND_COUNT if the word is another. @start: of the whole datagram, as in the next two.
+ * Return KIND_CONNECT if the word is connect\protocol\... without a space before the
+ * infostring, as DarkPlaces writes it; KIND_OOB_UNKNOWN if something else stands behind
+ * "connect\"; KIND_COUNT if the word is another. @start: of the whole datagram, as in
+ * the next two.
  */
 static __always_inline enum wire_kind classify_connect(struct cursor start, __u64 first)
 {
@@ -81,8 +83,8 @@ static __always_inline enum wire_kind classify_connect(struct cursor start, __u6
 }
 
 /*
- * DarkPlaces: return true if the datagram is d0pk\cnt\..., a step of its key exchange; in
- * lower case only. Called by classify_other().
+ * Return true if the datagram is d0pk\cnt\..., a step of the key exchange of
+ * DarkPlaces; in lower case only. Called by classify_other().
  */
 static __always_inline bool is_key_step(struct cursor start, __u32 length)
 {

@@ -64,7 +64,10 @@ static __always_inline __u64 sip_rotate(__u64 v, int by)
 	return v << by | v >> (64 - by);
 }
 
-/* One round of SipHash, as its authors give it (test_cookie has their values). */
+/*
+ * Mix @v by one round of SipHash, as its authors give it (test_cookie has their
+ * values).
+ */
 static __always_inline void sip_round(__u64 v[4])
 {
 	v[0] += v[1];
@@ -111,8 +114,8 @@ static __always_inline __u64 sip_end(__u64 v[4], __u64 rest)
 }
 
 /*
- * SipHash-1-3 of 24 bytes: three words in little-endian order. Called by clock_marked()
- * (conntrack_netquake.bpf.h).
+ * Return SipHash-1-3 of 24 bytes: three words in little-endian order. Called by
+ * clock_marked() (conntrack_netquake.bpf.h).
  */
 static __always_inline __u64 sip_hash(const __u64 key[2], const __u64 word[3])
 {

@@ -49,8 +49,9 @@ struct volume {
 #define WIRE_MORE  24 /* checksum 4, preamble 8, gap 12 */
 
 /*
- * What a frame of @bytes occupies on Ethernet. Called by the programs for what they send
- * and what leaves a server; volume_complete() computes the same sum from counters.
+ * Return the bytes that a frame of @bytes occupies on Ethernet. Called by the programs
+ * for what they send and what leaves a server; volume_complete() computes the same sum
+ * from counters.
  */
 static __always_inline __u64 wire_bytes(__u64 bytes)
 {
@@ -225,8 +226,8 @@ static const struct counter_span counter_spans[2][REASON_COUNT] = {
 /* clang-format on */
 
 /*
- * The number of the counter of @kind in @span; COUNTERS: it cannot happen. Called by
- * counter_number() and the macros below. @kind may be out of range.
+ * Return the number of the counter of @kind in @span; COUNTERS: it cannot happen.
+ * Called by counter_number() and the macros below. @kind may be out of range.
  */
 static __always_inline __u32 counter_in_span(struct counter_span span, __u32 kind)
 {
@@ -239,9 +240,9 @@ static __always_inline __u32 counter_in_span(struct counter_span span, __u32 kin
 }
 
 /*
- * The number of the counter of @kind for @reason, when it goes in @direction, C2S or S2C.
- * COUNTERS: it cannot happen. Called by programs and userland; both must get the same. At
- * most COUNTERS, for any arguments.
+ * Return the number of the counter of @kind for @reason, when it goes in @direction,
+ * C2S or S2C. COUNTERS: it cannot happen. Called by programs and userland; both must
+ * get the same. At most COUNTERS, for any arguments.
  */
 static __always_inline __u32 counter_number(enum direction direction, enum wire_kind kind,
 					    enum reason reason)
@@ -325,7 +326,9 @@ static inline void volume_complete(struct counters *t)
 	}
 }
 
-/* Datagrams of all kinds, whatever became of them. @t: of counters_sort(). */
+/*
+ * Return the datagrams of all kinds, whatever became of them. @t: of counters_sort().
+ */
 static inline __u64 counters_packets(const struct counters *t)
 {
 	__u64 sum = 0;

@@ -223,9 +223,9 @@ static __always_inline __u64 reputation_find(const struct reputation_table *t, _
 }
 
 /*
- * Eviction priority of a cell: the cell with the highest value is replaced; 0 means
- * never. Called by reputation_note(). It must be 0 for each entry that a flood may not
- * push out.
+ * Return the eviction priority of a cell: the cell with the highest value is replaced;
+ * 0 means never. Called by reputation_note(). It must be 0 for each entry that a flood
+ * may not push out.
  */
 static __always_inline __u32 reputation_eviction(__u64 state, __u32 minute)
 {

@@ -227,9 +227,9 @@ static __always_inline void userinfo_exchange(struct userinfo *u, __u8 a, __u8 b
 }
 
 /*
- * One step toward the root, adding one to the weights. Called by userinfo_step() in
- * USERINFO_GROW. Always true: the text is not over. The last node of the same weight is
- * looked for one node a step.
+ * Take one step toward the root, adding one to the weights. Called by userinfo_step()
+ * in USERINFO_GROW. Returns true always: the text is not over. The last node of the
+ * same weight is looked for one node a step.
  */
 static __always_inline bool userinfo_grow(struct userinfo *u)
 {
@@ -299,8 +299,8 @@ static __always_inline __u8 userinfo_plain(const struct userinfo *u)
 }
 
 /*
- * One step from the root toward a leaf, or all that follows at a leaf. False: the text is
- * over or damaged. Called by userinfo_step() in USERINFO_READ.
+ * Take one step from the root toward a leaf, or read all that follows at a leaf. False:
+ * the text is over or damaged. Called by userinfo_step() in USERINFO_READ.
  */
 static __always_inline bool userinfo_read(struct userinfo *u)
 {

@@ -88,7 +88,10 @@ static __always_inline __u64 load_u64(const void *at)
 #endif
 }
 
-/* The same of 4 bytes. Called by the programs and classify.h after a comparison. */
+/*
+ * Return the 4 bytes at @at likewise. Called by the programs and classify.h after a
+ * comparison.
+ */
 static __always_inline __u32 load_u32(const void *at)
 {
 #ifdef __bpf__
@@ -101,7 +104,10 @@ static __always_inline __u32 load_u32(const void *at)
 #endif
 }
 
-/* The same of 2 bytes. Called by the programs and classify.h after a comparison. */
+/*
+ * Return the 2 bytes at @at likewise. Called by the programs and classify.h after a
+ * comparison.
+ */
 static __always_inline __u16 load_u16(const void *at)
 {
 #ifdef __bpf__
@@ -240,8 +246,8 @@ static __always_inline __u32 word_find(__u64 a, __u64 b)
 }
 
 /*
- * The same of a longer word. @c and all parts before it must not be 0. Called by
- * word_kind(). It must compare all four parts.
+ * Return the kind of a longer word likewise. @c and all parts before it must not be 0.
+ * Called by word_kind(). It must compare all four parts.
  */
 static __always_inline __u32 word_find_long(__u64 a, __u64 b, __u64 c, __u64 d)
 {
@@ -346,10 +352,10 @@ static __always_inline __u32 letters_at(const __u8 *at)
 }
 
 /*
- * Whether what follows the marker is the word of @letters (4..12) of which the last 8,
- * with bytes of the marker before them if there are fewer, are @last; the first four are
- * known. Exact, since only a letter and its upper case share a folded value. Called by
- * classify_letters().
+ * Return true if the word of @letters (4..12) follows the marker of which the last 8,
+ * with bytes of the marker before them if there are fewer, are @last; the first four
+ * are known. Exact, since only a letter and its upper case share a folded value. Called
+ * by classify_letters().
  */
 static __always_inline bool word_here(struct cursor c, __u64 length, __u32 letters,
 				      __u64 last)
@@ -385,7 +391,7 @@ static __always_inline enum wire_kind classify_letters(struct cursor c, __u64 le
 }
 
 /*
- * The same, from the datagram at @c alone. Called by tests, which compare it with
+ * Classify the datagram at @c alone likewise. Called by tests, which compare it with
  * classify().
  */
 static __always_inline enum wire_kind classify_hot(struct cursor c, __u64 length)

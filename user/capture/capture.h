@@ -45,7 +45,7 @@ struct capture_frame {
 };
 
 /*
- * The next frame, of whatever link type and with whatever in it: results as of
+ * Read the next frame, of whatever link type and with whatever in it: results as of
  * capture_next(). For callers that never call that one.
  */
 int capture_next_frame(struct capture *capture, struct capture_frame *ret);
@@ -56,7 +56,7 @@ int capture_next_frame(struct capture *capture, struct capture_frame *ret);
  */
 const char *capture_error(struct capture *capture);
 
-/* Frames read so far, of every kind. */
+/* Return the number of frames read so far, of every kind. */
 uint64_t capture_packets(const struct capture *capture);
 
 /*

@@ -64,7 +64,10 @@ struct demo *demo_open(FILE *file, enum demo_format format);
 /* Close the file and free @demo, which must not be NULL. */
 void demo_close(struct demo *demo);
 
-/* 1: a block; 0: the end; -EBADMSG: broken here, demo_error() says how. */
+/*
+ * Read the next block. 1: a block; 0: the end; -EBADMSG: broken here, demo_error() says
+ * how.
+ */
 int demo_next(struct demo *demo, struct demo_block *ret);
 /* Return why the last demo_next() failed, as words for a message; a constant string. */
 const char *demo_error(const struct demo *demo);

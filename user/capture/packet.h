@@ -94,7 +94,7 @@ bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet
  */
 void packet_unwrap(struct packet *packet);
 
-/* Why packet_udp() refuses it. */
+/* Return why packet_udp() refuses @packet. */
 enum packet_pass packet_pass(const struct packet *packet);
 
 /*

@@ -45,7 +45,9 @@ struct pcapng_reader *pcapng_open(FILE *file);
 /* Close the file and free @reader, which may be NULL. */
 void pcapng_close(struct pcapng_reader *reader);
 
-/* 1: a frame; 0: the end of the file; -EBADMSG: pcapng_error() says what is wrong here.
+/*
+ * Read the next frame. 1: a frame; 0: the end of the file; -EBADMSG: pcapng_error()
+ * says what is wrong here.
  */
 int pcapng_next(struct pcapng_reader *reader, struct pcapng_frame *ret);
 /* Return why the last pcapng_next() failed, as words for a message; a constant string. */

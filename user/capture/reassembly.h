@@ -42,13 +42,19 @@ enum reassembly_result {
 bool reassembly_give_up(struct reassembly *re, int64_t now_ns, bool all,
 			struct packet *ret, struct datagram *when, const char **reason);
 
-/* No slot is free: one must be given up before a fragment of a new packet is added. */
+/*
+ * Return true if no slot is free: one must be given up before a fragment of a new
+ * packet is added.
+ */
 bool reassembly_full(const struct reassembly *re);
 
-/* Is @fragment of a packet that is already held? */
+/* Return true if @fragment is of a packet that is already held. */
 bool reassembly_holds(const struct reassembly *re, const struct packet *fragment);
 
-/* ret->bytes stay valid until the next call. @fragment->fragment is true. */
+/*
+ * Add @fragment, of which @fragment->fragment is true. ret->bytes stay valid until the
+ * next call.
+ */
 enum reassembly_result reassembly_add(struct reassembly *re,
 				      const struct packet *fragment, uint64_t frame,
 				      int64_t time_ns, struct packet *ret,

@@ -27,7 +27,7 @@ struct progress {
  * ones, on a terminal.
  */
 void progress_begin(struct progress *p, const char *name, FILE *file, bool asked);
-/* After each datagram; costs a clock's reading in a thousand. */
+/* Show the progress, after each datagram; costs a clock's reading in a thousand. */
 void progress_step(struct progress *p);
 /* Write the last line and its end, if any was shown. */
 void progress_end(struct progress *p);

@@ -62,7 +62,10 @@ int choice_read(cfg_t *section, const char *key, const struct choice *choices, i
  */
 const struct config_key *key_of(const cfg_t *section, const char *name);
 
-/* Digits and nothing else, from @min to @max. */
+/*
+ * Read a number from @min to @max. False: @text is not digits alone, or is out of this
+ * range.
+ */
 bool number_parse(const char *text, unsigned long min, unsigned long max,
 		  unsigned long *ret);
 

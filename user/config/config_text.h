@@ -17,17 +17,17 @@
 
 #define CONFIG_TEXT_MAX (4 << 20) /* bytes of a file */
 
-/* "path:line: message" on stderr; @line 0: "path: message". Returns -EINVAL. */
+/* Write "path:line: message" to stderr; @line 0: "path: message". Returns -EINVAL. */
 int config_error(const char *path, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The same with the arguments as a va_list, and as a warning if @warning. Bytes that a
- * terminal would obey become '?'.
+ * Do the same with the arguments as a va_list, and as a warning if @warning. Bytes that
+ * a terminal would obey become '?'.
  */
 int config_error_v(const char *path, int line, bool warning, const char *format,
 		   va_list args) __attribute__((format(printf, 4, 0)));
-/* The same with "warning: " before it: the value is accepted. */
+/* Write the same with "warning: " before the message: the value is accepted. */
 void config_warn(const char *path, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -44,7 +44,7 @@ void incident_monitor_stop(struct incident_monitor *monitor);
 const struct incident_watch *
 incident_monitor_watches(const struct incident_monitor *monitor);
 
-/* {"time":..,"now":[..],"past":[..]}: attacks, newest last. -EIO. */
+/* Write {"time":..,"now":[..],"past":[..]}, the attacks, newest last. 0 or -EIO. */
 int incident_monitor_json(const struct incident_monitor *monitor, FILE *out);
 
 #endif /* INCIDENT_MONITOR_H */

@@ -28,10 +28,10 @@
 int spool_put(const char *dir, const char *name, const json_t *object);
 
 /*
- * The oldest in @dir that @waits does not hold back by its name (NAME.json), opened to be
- * read from its beginning, and no longer there, its name in @ret. -ENOENT: none is; or
- * -errno of one that could not be opened, which is no longer there either if it could be
- * removed.
+ * Open the oldest file in @dir that @waits does not hold back by its name (NAME.json),
+ * to be read from its beginning, and remove it; its name comes in @ret. -ENOENT: there
+ * is none; or -errno of one that could not be opened, which is removed as well where
+ * possible.
  */
 int spool_take(const char *dir, bool (*waits)(const void *context, const char *name),
 	       const void *context, char ret[SPOOL_NAME]);

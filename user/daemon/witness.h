@@ -16,8 +16,10 @@
 
 struct witness;
 
-/* Before privileges go. NULL: not enough memory; without CAP_NET_RAW it sees nothing, and
- * says so. */
+/*
+ * Begin to look; called before privileges go. NULL: not enough memory. Without
+ * CAP_NET_RAW it sees nothing, and says so.
+ */
 struct witness *witness_open(struct shield *shield, const struct config *config);
 /* Look for the services of @config, which is in force now. */
 void witness_reload(struct witness *witness, const struct config *config);

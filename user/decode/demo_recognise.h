@@ -15,10 +15,10 @@
  */
 enum demo_format demo_recognise(const uint8_t *bytes, size_t n);
 
-/* Why it is none. */
+/* Return why the bytes are no recording, as words for a message. */
 const char *demo_refusal(const uint8_t *bytes, size_t n);
 
-/* FAMILY_AUTO: no demo. */
+/* Return the family of @format; FAMILY_AUTO: it is no demo. */
 enum wire_family demo_family(enum demo_format format);
 
 #endif /* DEMO_RECOGNISE_H */

@@ -29,7 +29,7 @@ struct evidence {
 	uint64_t ahead; /* and of those after it, bit 0 is the next one: these */
 };
 
-/* The state begins with message @sequence. */
+/* Begin the state with message @sequence. */
 static inline void evidence_begin(struct evidence *e, uint32_t sequence)
 {
 	*e = (struct evidence){ .known = true, .since = sequence, .upto = sequence };
@@ -74,8 +74,9 @@ enum evidence_baseline {
 void evidence_join_begin(struct evidence_join *j, uint32_t sequence);
 
 /*
- * Message @sequence brings a frame that is a difference; no message from @first on can
- * have begun another map. True: what was doubted while the client joined stays unknown.
+ * Note that message @sequence brings a frame that is a difference; no message from
+ * @first on can have begun another map. True: what was doubted while the client joined
+ * stays unknown.
  */
 bool evidence_join_frame(struct evidence_join *j, uint32_t first, uint32_t sequence);
 

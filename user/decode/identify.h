@@ -35,7 +35,10 @@ struct identity {
 	const char *foreign; /* not settled and never will be: what it is instead */
 };
 
-/* By the bytes alone. @length: what the datagram's headers promised. */
+/*
+ * Return the shape of a datagram, by its bytes alone. @length: what the datagram's
+ * headers promised.
+ */
 enum shape identify_shape(const uint8_t *payload, size_t n, size_t length);
 
 /*
@@ -58,10 +61,10 @@ void identify_resolve(struct session *s, enum shape shape, const struct datagram
  */
 void identify_force(enum wire_family family, struct oob *oob, struct identity *ret);
 
-/* vote.c: count the signs in a sequenced datagram of a session of unknown family. */
+/* Count the signs in a sequenced datagram of a session of unknown family (vote.c). */
 void score_sequenced(struct session *s, const uint8_t *payload, size_t n, bool from_low);
 
-/* The same in a NetQuake game datagram, for the direction. */
+/* Count those in a NetQuake game datagram, for the direction. */
 void score_shaped(struct session *s, enum wire_family family, const uint8_t *payload,
 		  size_t n, bool from_low);
 

@@ -44,7 +44,7 @@ struct netchan_part {
 	uint16_t offset; /* in the message */
 };
 
-/* The same for Q2PRO's netchan, in which sequences have 30 bits. */
+/* Read the header of Q2PRO's netchan likewise: its sequences have 30 bits. */
 bool netchan_read_part(struct reader *rd, unsigned int qport_size, struct record *r,
 		       struct netchan_header *ret, struct netchan_part *part);
 
@@ -164,8 +164,9 @@ enum netchan_slice {
 };
 
 /*
- * NetQuake: chunk @number, @end if it is the last of its message. The first chunk ever
- * seen is taken for the beginning of one if @number is 0, else what it ends is missed.
+ * Add chunk @number of NetQuake, @end if it is the last of its message. The first chunk
+ * ever seen is taken for the beginning of one if @number is 0, else what it ends is
+ * missed.
  */
 enum netchan_slice netchan_chunk(struct netchan_slices *s, uint32_t number, bool end,
 				 struct span chunk, size_t max);

@@ -10,9 +10,10 @@
 #include "lib/jsonl.h"
 
 /*
- * Time, ends, family and dialect, kind, sequence and acknowledgement, the status if it is
- * not a plain "decoded", then what matters of the fields: texts, how many entities, from
- * which base. Times of captures are of the day, in UTC.
+ * Write a record as one line: time, ends, family and dialect, kind, sequence and
+ * acknowledgement, the status if it is not a plain "decoded", then what matters of the
+ * fields: texts, how many entities, from which base. Times of captures are of the day,
+ * in UTC.
  */
 void record_text(struct jsonl *json, const struct record *r);
 

@@ -27,7 +27,7 @@
  */
 json_t *incident_sources_json(const struct incident *incident);
 
-/* The same of prefixes, IPv4 /24 or IPv6 /56: "prefix" in place of "source". */
+/* Return the prefixes likewise, IPv4 /24 or IPv6 /56: "prefix" in place of "source". */
 json_t *incident_prefixes_json(const struct incident *incident);
 
 /* Restore into @ret what these two have written into @object, an incident as JSON. */

@@ -20,7 +20,10 @@
 #define LAG_FILE_PATH_MAX 512
 #define LAG_FILE_STALE_NS 5000000000LL
 
-/* It is of the future when the clock was set back since. Both are since 1970. */
+/*
+ * Return true if a file of @time_ns is older than LAG_FILE_STALE_NS, or as far in the
+ * future: the clock was set back since. Both are since 1970.
+ */
 static inline bool lag_file_is_stale(int64_t time_ns, int64_t now_ns)
 {
 	return now_ns - time_ns > LAG_FILE_STALE_NS ||

@@ -32,7 +32,7 @@ static inline void lag_json_number(struct jsonl *json, const char *key, uint64_t
 	jsonl_uint(json, value);
 }
 
-/* The same of a text. */
+/* Write @key, raw JSON, and the text @value after it. */
 static inline void lag_json_string(struct jsonl *json, const char *key, const char *value)
 {
 	jsonl_text(json, key);

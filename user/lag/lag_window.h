@@ -32,7 +32,7 @@ struct lag_window {
 	struct lag_message messages[LAG_WINDOW];
 };
 
-/* NULL: it is not, or no longer, in the window. */
+/* Return message @sequence; NULL: it is not, or no longer, in the window. */
 static inline struct lag_message *lag_window_find(struct lag_window *w, uint32_t sequence)
 {
 	struct lag_message *m = &w->messages[sequence % LAG_WINDOW];
@@ -47,7 +47,7 @@ static inline struct lag_message *lag_window_find(struct lag_window *w, uint32_t
 struct lag_message *lag_window_add(struct lag_window *w, struct lag_direction *d,
 				   uint32_t sequence, int64_t time_ns);
 
-/* NULL: the ring has forgotten it. */
+/* Return the message's sample; NULL: the ring has forgotten it. */
 static inline struct lag_sample *lag_window_sample(struct lag_direction *d,
 						   const struct lag_message *m)
 {

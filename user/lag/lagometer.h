@@ -133,7 +133,9 @@ void lagometer_free(struct lagometer *l);
 /* Account for a record, with its tape, of a followed flow of the service in @slot. */
 void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r);
 
-/* Datagrams went unseen: the next gap in any player's sequences is no loss. */
+/*
+ * Note that datagrams went unseen: the next gap in any player's sequences is no loss.
+ */
 void lagometer_blind(struct lagometer *l);
 
 /*

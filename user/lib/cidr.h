@@ -32,7 +32,9 @@ bool cidr_is_wide(const struct cidr *cidr);
 bool cidr_holds(const struct cidr *around, const struct cidr *inner);
 
 #define CIDR_TEXT 64
-/* IPv4 in dotted form again; without "/n" when it is one address. */
+/*
+ * Write @cidr as text, IPv4 in dotted form again; without "/n" when it is one address.
+ */
 void cidr_format(const struct cidr *cidr, char ret[CIDR_TEXT]);
 
 #endif /* CIDR_H */

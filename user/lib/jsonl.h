@@ -37,13 +37,16 @@ struct jsonl {
 
 /* Begin to write to @out, which stays the caller's. */
 void jsonl_init(struct jsonl *json, FILE *out);
-/* Everything to the file; -EIO if anything was lost. */
+/* Hand everything to the file; -EIO if anything was lost. */
 int jsonl_flush(struct jsonl *json);
 
 /* Hand the buffer to the file, which may keep it. */
 void jsonl_drain(struct jsonl *json);
 
-/* Room for @n more bytes, n far below JSONL_BUFFER; jsonl_wrote() says where they end. */
+/*
+ * Return room for @n more bytes, n far below JSONL_BUFFER; jsonl_wrote() says where
+ * they end.
+ */
 static inline char *jsonl_room(struct jsonl *json, size_t n)
 {
 	if (json->used + n > JSONL_BUFFER)
@@ -56,10 +59,10 @@ static inline void jsonl_wrote(struct jsonl *json, const char *end)
 	json->used = (size_t)(end - json->buffer);
 }
 
-/* jsonl_part() where the buffer has no room for it. */
+/* Write as jsonl_part() does where the buffer has no room for the bytes. */
 void jsonl_drain_part(struct jsonl *json, const char *bytes, size_t n);
 
-/* The first @n characters of @literal, as they are. */
+/* Write the first @n characters of @literal, as they are. */
 static inline void jsonl_part(struct jsonl *json, const char *literal, size_t n)
 {
 	if (n > JSONL_BUFFER - json->used) {
@@ -99,7 +102,7 @@ void jsonl_uint(struct jsonl *json, uint64_t value);
 void jsonl_int(struct jsonl *json, int64_t value);
 void jsonl_float(struct jsonl *json, double value);
 void jsonl_hex(struct jsonl *json, const void *bytes, size_t n);
-/* Seconds, with as many digits as there is precision. */
+/* Write the time in seconds, with as many digits as there is precision. */
 void jsonl_time(struct jsonl *json, int64_t time_ns);
 
 extern const struct json_key record_keys[];
@@ -108,8 +111,8 @@ extern const struct json_key record_keys[];
 void jsonl_record(struct jsonl *json, const struct record *r);
 
 /*
- * The same without the closing brace and the line's end, for a caller that adds more
- * keys.
+ * Write the record likewise, without the closing brace and the line's end, for a caller
+ * that adds more keys.
  */
 void jsonl_record_open(struct jsonl *json, const struct record *r);
 

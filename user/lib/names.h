@@ -75,7 +75,7 @@ void families_format(__u32 mask, char ret[FAMILIES_TEXT]);
  * *@ret is untouched.
  */
 bool family_parse(const char *name, enum wire_family *ret);
-/* The same for a class of requests, by its name alone and in this case of letters. */
+/* Find a class of requests likewise, by its name alone and in this case of letters. */
 bool class_parse(const char *name, enum wire_class *ret);
 
 #endif /* NAMES_H */

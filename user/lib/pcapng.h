@@ -30,8 +30,8 @@ struct pcapng_packet {
 };
 
 /*
- * Section header and interface description; names are cut at 64 bytes. Bytes written, at
- * most PCAPNG_BEGIN_MAX.
+ * Write a section header and an interface description; names are cut at 64 bytes.
+ * Returns the bytes written, at most PCAPNG_BEGIN_MAX.
  */
 size_t pcapng_begin(uint8_t *to, const char *interface, const char *application);
 

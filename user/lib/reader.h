@@ -42,7 +42,10 @@ static inline bool reader_failed(const struct reader *rd)
 	return rd->failed;
 }
 
-/* The single bounds check: @n bytes, stepped over, or NULL and failed for good. */
+/*
+ * Return @n bytes, and step over them; NULL: there are fewer, and the reader has failed
+ * for good. This is the single bounds check.
+ */
 static inline const uint8_t *reader_take(struct reader *rd, size_t n)
 {
 	const uint8_t *at = rd->pos;

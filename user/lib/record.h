@@ -223,10 +223,10 @@ void record_tape_free(struct record_tape *tape);
  */
 struct record_tape record_tape_digest(void);
 
-/* Clears all but the tape's memory. @tape may be NULL. */
+/* Clear all but the tape's memory. @tape may be NULL. */
 void record_reset(struct record *r, struct record_tape *tape);
 
-/* The status only gets worse; of equals the first stays, with its reason. */
+/* Make the status worse, never better; of equals the first stays, with its reason. */
 static inline void record_judge(struct record *r, enum record_status status,
 				const char *reason)
 {
@@ -312,7 +312,7 @@ static inline void record_string(struct record *r, const char *key, const void *
 		record_put_bytes(r, key, RECORD_TYPE_STRING, bytes, n);
 }
 
-/* A password, or what one could be guessed from. */
+/* Append a password, or what one could be guessed from. */
 static inline void record_secret(struct record *r, const char *key, const void *bytes,
 				 size_t n)
 {
@@ -327,7 +327,7 @@ static inline void record_hex(struct record *r, const char *key, const void *byt
 		record_put_bytes(r, key, RECORD_TYPE_HEX, bytes, n);
 }
 
-/* A string under a key that is itself from the wire (info strings). */
+/* Append a string under a key that is itself from the wire (info strings). */
 static inline void record_pair(struct record *r, const void *key, size_t key_n,
 			       const void *bytes, size_t n)
 {
@@ -347,7 +347,7 @@ static inline void record_open_array(struct record *r, const char *key)
 		record_put(r, key, RECORD_TYPE_ARRAY, 0);
 }
 
-/* The key is no more than the first @key_n characters of @key. */
+/* Open an array whose key is no more than the first @key_n characters of @key. */
 static inline void record_open_vector(struct record *r, const char *key, size_t key_n)
 {
 	if (RECORD_WANTED(r))

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the well-formed UTF-8 sequence at @b (RFC 3629), or 0. */
+/* Return the length of the well-formed UTF-8 sequence at @b (RFC 3629), or 0. */
 static inline size_t utf8_length(const uint8_t *b, size_t left)
 {
 	size_t n = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;

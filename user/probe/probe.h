@@ -117,7 +117,10 @@ int probe_nat(char ret_chain[64]);
 /* Judge all of @facts; pure. A fact that is not known gives no finding. */
 void probe_judge(const struct probe_facts *facts, struct probe_findings *ret);
 
-/* Parts of probe_judge(): where the interface stands among the others. */
+/*
+ * Judge where the interface stands among the others. This and the next are parts of
+ * probe_judge().
+ */
 void probe_judge_place(const struct probe_facts *facts, struct probe_findings *ret);
 /* Judge the network card: driver, modes, queues, buffers. */
 void probe_judge_card(const struct probe_facts *facts, struct probe_findings *ret);

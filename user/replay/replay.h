@@ -119,12 +119,14 @@ extern const struct json_key replay_json_keys[];
 void replay_to_json(struct jsonl *json, const struct replay_packet *packet, bool named,
 		    bool other);
 
-/* The same as a line to read. */
+/* Write the packet likewise, as a line to read. */
 void replay_to_text(struct jsonl *json, const struct replay_packet *packet, bool named,
 		    bool other);
 
-/* The packet as a block of a pcapng file, the verdict as its comment: room for
- * PCAPNG_BLOCK_MAX at @to; returns its bytes. */
+/*
+ * Write the packet as a block of a pcapng file, the verdict as its comment: @to has
+ * room for PCAPNG_BLOCK_MAX. Returns the bytes written.
+ */
 size_t replay_to_pcapng(uint8_t *to, const struct replay_packet *packet, bool other);
 
 #endif /* REPLAY_H */

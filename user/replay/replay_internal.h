@@ -30,7 +30,7 @@ bool flow_read(const uint8_t *frame, size_t captured, struct flow *ret);
  * @family. */
 bool flow_is_response(const struct flow *flow, enum wire_family family);
 
-/* A hash of an end, its port included, and of a number. */
+/* Return a hash of an end, its port included, and of a number. */
 uint64_t flow_hash(const struct record_address *end, uint64_t number);
 
 #define HOSTS_MAX     64
@@ -60,7 +60,7 @@ enum way {
  */
 void hosts_learn(struct hosts *hosts, const struct flow *flow, bool from, bool to);
 
-/* The way of @flow. @way: what the capture says of it. */
+/* Return the way of @flow. @way: what the capture says of it. */
 enum way way_of(struct hosts *hosts, const struct flow *flow, enum packet_way way,
 		bool from, bool to);
 
@@ -69,7 +69,7 @@ enum way way_of(struct hosts *hosts, const struct flow *flow, enum packet_way wa
 #define QUERIES_MAX 1024 /* queries that wait for a response, a power of two */
 
 struct responses;
-/* NULL: no memory. */
+/* Create an empty store of responses. NULL: no memory. */
 struct responses *responses_create(const struct config *config, struct trial *trial);
 
 /* Free it; NULL: nothing. */
@@ -98,7 +98,10 @@ struct echo {
 	} clients[ECHO_CLIENTS];
 };
 
-/* The update in @flow to a client of the service in @slot left as @left, its payload. */
+/*
+ * Note that the update in @flow to a client of the service in @slot left as @left, its
+ * payload.
+ */
 void echo_update(struct echo *echo, __u32 slot, const struct flow *flow,
 		 const uint8_t *left);
 /*

@@ -24,7 +24,7 @@ extern const struct json_key players_file_keys[];
  */
 int players_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
 		       struct lagometer *lagometer, const struct service *services);
-/* The same to the file, which is replaced as a whole. */
+/* Write the same to the file @path, which is replaced as a whole. */
 int players_file_write(const char *path, int64_t now_ns,
 		       const struct samples_stats *stats, struct lagometer *lagometer,
 		       const struct service *services);

@@ -60,7 +60,7 @@ void samples_close(struct samples_view *live);
  */
 int samples_reload(struct samples_view *live, const struct config *config);
 
-/* Files have been moved away (SIGUSR1). */
+/* Open the outputs anew: files have been moved away (SIGUSR1). */
 void samples_rotate(struct samples_view *live);
 
 /* The function that samples_watch() sets. @r is valid during the call only. */

@@ -109,7 +109,7 @@ size_t about_flows(const struct shield *shield, const struct about_host *host, _
 
 /* --- the rest ---------------------------------------------------------------- */
 
-/* The entry of include/reputation.h for @host; 0: there is none. */
+/* Return the entry of include/reputation.h for @host; 0: there is none. */
 __u64 about_known(const struct shield *shield, const struct about_host *host);
 
 /* Find the list entry that decides about @host. False: none does. */

@@ -96,7 +96,7 @@ enum holder {
 int shield_may_attach(const char *pin_dir, const char *interface, enum holder *ret,
 		      char ret_why[SHIELD_WHY]);
 
-/* The same, with the reason as a message; for -ENODEV there is none. */
+/* Return the same, with the reason as a message; for -ENODEV there is none. */
 int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret);
 
 /* Return the id of the XDP program on @interface, ours or foreign; 0: none. */
@@ -307,7 +307,7 @@ bool shield_under_load(const struct shield *shield, __u32 slot);
 void shield_cache_put(struct shield *shield, __u32 slot, __u32 form,
 		      const struct cache_entry *t);
 /*
- * The same, if the service in @slot is still @name: another process may apply a
+ * Do the same if the service in @slot is still @name: another process may apply a
  * configuration. False: it is another one, or the tables are being changed right now.
  */
 bool shield_cache_put_for(struct shield *shield, const char *name, __u32 slot, __u32 form,

@@ -11,7 +11,7 @@
 
 #define CELL_AMPLIFICATIONS 3 /* accounts of one address */
 
-/* network_net(): the /20 or /48 around @net's prefix. */
+/* Return the /20 or /48 around the prefix of @host, as network_net() does. */
 static inline __u64 cell_network(const struct about_host *host)
 {
 	__u64 prefix = host->net >> 8;
@@ -19,7 +19,9 @@ static inline __u64 cell_network(const struct about_host *host)
 	return (host->ipv6 ? prefix >> 8 : prefix >> 4) | 1ull << 57;
 }
 
-/* The index in struct live.source_due_ns of @host under @b. @apart: as of cell_prefix().
+/*
+ * Return the index in struct live.source_due_ns of @host under @b. @apart: as of
+ * cell_prefix().
  */
 static inline __u32 cell_source(const struct live *l, const struct budget *b,
 				const struct about_host *host, __u64 apart)
@@ -30,8 +32,9 @@ static inline __u32 cell_source(const struct live *l, const struct budget *b,
 }
 
 /*
- * The index in prefixes of the /24 or /56 (@wide: /20 or /48) of @host. @apart: 0, or 2
- * and 4 for clients that are validated or have repeated: see validated_charge().
+ * Return the index in prefixes of the /24 or /56 (@wide: /20 or /48) of @host. @apart:
+ * 0, or 2 and 4 for clients that are validated or have repeated: see
+ * validated_charge().
  */
 static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
 				const struct about_host *host, bool wide, __u64 apart)
@@ -44,8 +47,8 @@ static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
 }
 
 /*
- * The line of an account of amplification, above its tag. @account: 0 of the prefix, 1
- * of an allowed source, 2 of what signs on.
+ * Return the line of an account of amplification, above its tag. @account: 0 of the
+ * prefix, 1 of an allowed source, 2 of what signs on.
  */
 static inline __u32 cell_amplification(const struct live *l,
 				       const struct about_host *host, int account)

@@ -16,7 +16,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* "now at N nsecs" and "jiffies: N" of /proc/timer_list. */
+/*
+ * Read "now at N nsecs" and "jiffies: N" of /proc/timer_list. False: they are not
+ * there.
+ */
 bool shield_clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies);
 
 /*

@@ -100,7 +100,9 @@ void shield_demand_look(struct shield *s, __u64 past);
  */
 void shield_challenge_shares(struct shield *s, const struct service *services);
 
-/* How many services tables are made for that a configuration of @services gets. */
+/*
+ * Return how many services tables are made for that a configuration of @services gets.
+ */
 __u32 shield_capacity(size_t services);
 
 /*
@@ -125,7 +127,7 @@ struct users {
 
 /* Count a socket of @user, as uid + 1, at the port of a service that @was speaks for. */
 void users_note(struct users *users, const struct owner *was, __u32 user);
-/* The same, of a socket at @address. */
+/* Count a socket at @address likewise. */
 void users_note_at(struct users *users, const __be32 address[4], __u32 user);
 /*
  * Return the user that speaks for a service next, if @was did, and @users have sockets
@@ -275,27 +277,28 @@ struct btf;
  * another version. 0 or -errno. */
 int types_pin(const struct shield *shield, const struct btf *btf);
 /*
- * If @shield's tables are new and others are in use: take over their runtime list
- * entries, before a configuration is applied, and after that their players and game
- * ports. @ours: the types of our own tables. An unreadable table is logged and left. 0 or
- * -errno.
+ * Take over the runtime list entries of the tables in use, if @shield's are new, before
+ * a configuration is applied; migrate_games() follows after that. @ours: the types of
+ * our own tables. An unreadable table is logged and left. 0 or -errno.
  */
 int migrate_lists(struct shield *shield, const struct btf *ours);
 
 /*
- * The players and game ports of the older tables, after a configuration was applied:
- * services are matched by name. 0 or -errno.
+ * Take over the players and game ports of the older tables, after a configuration was
+ * applied: services are matched by name. 0 or -errno.
  */
 int migrate_games(struct shield *shield, const struct btf *ours);
 
 /* --- the maps' contents ---------------------------------------------------------- */
 
-/* shield_apply() for a caller that holds the lock. */
+/* Do what shield_apply() does, for a caller that holds the lock. */
 int shield_apply_locked(struct shield *shield, const struct config *config);
 /* Forget the players and limits of @slot, which gets another service. */
 void shield_forget_slot(const struct shield *shield, __u32 slot);
-/* The entries of @list that the configuration owns become those of @want, no others, and
- * @unlimited those of which that is true (NULL: none). The caller holds the lock. */
+/*
+ * Make the entries of @list that the configuration owns those of @want, no others, and
+ * @unlimited those of which that is true (NULL: none). The caller holds the lock.
+ */
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
 		      const bool *unlimited, size_t count);
 /*

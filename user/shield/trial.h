@@ -61,8 +61,10 @@ void trial_reset(struct trial *trial, const struct about_host *host, __u32 slot)
 int trial_run(struct trial *trial, bool out, const void *frame, size_t n,
 	      struct trial_verdict *ret);
 
-/* The frame that trial_run() judged last as it leaves (@out), as the program has written
- * it: as long as it was. */
+/*
+ * Return the frame that trial_run() judged last as it leaves (@out), as the program has
+ * written it: as long as it was.
+ */
 const __u8 *trial_left(const struct trial *trial);
 
 /* --- of a configuration -------------------------------------------------------- */
@@ -82,18 +84,20 @@ int trial_begin(const struct config *config, struct trial **ret);
  */
 void trial_clock(struct trial *trial, __u64 now_ns);
 
-/* The slot of the service that has the port at the address, or has learned it (NetQuake);
- * -1: none. */
+/*
+ * Return the slot of the service that has the port at the address, or has learned it
+ * (NetQuake); -1: none.
+ */
 int trial_slot(const struct trial *trial, const __be32 address[4], __u16 port);
 
-/* The service in slot 0 to SERVICES_MAX - 1. False: there is none. */
+/* Copy the service in slot 0 to SERVICES_MAX - 1. False: there is none. */
 bool trial_service(const struct trial *trial, __u32 slot, struct service *ret);
 
-/* As shield_cache_put(). */
+/* Cache @t as shield_cache_put() does. */
 void trial_cache_put(struct trial *trial, __u32 slot, __u32 form,
 		     const struct cache_entry *t);
 
-/* An Ethernet address that leads to this host, in @ret. */
+/* Copy an Ethernet address that leads to this host to @ret. */
 void trial_mac(const struct trial *trial, __u8 ret[6]);
 
 #endif /* TRIAL_H */

@@ -64,8 +64,10 @@ int stats_refresh(struct shield *shield, struct stats *stats);
 bool stats_unchanged(const struct stats_service *now, const struct stats_service *before);
 /* Free what stats_collect() or stats_keep() allocated, but not @stats. */
 void stats_free(struct stats *stats);
-/* *@kept, a copy or zeros, becomes a copy of @stats, in the same memory where it fits.
- * False: not enough memory; *@kept is as before. */
+/*
+ * Copy @stats to *@kept, a copy or zeros, in the same memory where it fits. False: not
+ * enough memory; *@kept is as before.
+ */
 bool stats_keep(struct stats *kept, const struct stats *stats);
 
 extern const struct json_key stats_json_keys[], stats_json_link_keys[];

@@ -34,7 +34,7 @@ void stats_cache_free(struct stats_cache *watch);
  */
 const struct stats *stats_cache_stats(struct stats_cache *watch);
 
-/* Every HISTORY_EVERY_S seconds: a point of history. */
+/* Add a point of history. Called every HISTORY_EVERY_S seconds. */
 void stats_cache_tick(struct stats_cache *watch);
 /* Return the last ten minutes. Belongs to @watch, and changes with stats_cache_tick(). */
 const struct history *stats_cache_history(const struct stats_cache *watch);

@@ -93,7 +93,10 @@ struct top {
 
 /* Take over @stats (and free it in time), collected at @now_ns. */
 void top_feed(struct top *top, struct stats *stats, __s64 now_ns);
-/* Players, one by one, after top_players_begin(); in order after top_players_end(). */
+/*
+ * Begin to take players, one by one, by top_players_add(); they are in order after
+ * top_players_end().
+ */
 void top_players_begin(struct top *top);
 
 /*
@@ -194,7 +197,7 @@ int top_once(struct top *top, top_collect *collect, void *context);
 
 /* Draw the whole screen. Returns how many rows of counters had room. */
 size_t top_draw(const struct top *top);
-/* Lines @from to @to, the last one not included. */
+/* Draw the players from line @from to @to, the last one not included. */
 void top_draw_players(const struct top *top, int from, int to);
 /* Return how many lines the rate limits of a service take. */
 int top_budget_lines(void);

@@ -131,11 +131,17 @@ double nq_angle(struct reader *rd, const struct nq_format *f);
 double nq_angle16(struct reader *rd, const struct nq_format *f);
 /* Read an entity's number. */
 uint32_t nq_entity(struct reader *rd, const struct nq_format *f);
-/* FTE's numbers: the leading ones of the first byte count the bytes that follow. */
+/*
+ * Read a number as FTE writes it: the leading ones of the first byte count the bytes
+ * that follow.
+ */
 uint64_t nq_vlq(struct reader *rd);
-/* Seven bits a byte, the low ones first; five bytes at most, else the reader fails. */
+/*
+ * Read a number of seven bits per byte, the low ones first; five bytes at most, else
+ * the reader fails.
+ */
 uint32_t nq_uleb(struct reader *rd);
-/* The same of 2 v, or of -1 - 2 v where v is negative. */
+/* Read v from the same number of 2 v, or of -1 - 2 v where v is negative. */
 int32_t nq_zigzag(struct reader *rd);
 
 #endif /* NQ_FORMAT_H */

@@ -86,8 +86,8 @@ static inline const struct nq_format *nq_format_at(struct ops *o)
 }
 
 /*
- * A message_parse of NetQuake and Quake Enhanced. @m->state is a struct nq_game, or NULL:
- * then the first of nq_dialects.
+ * Parse a whole message of NetQuake or Quake Enhanced, as a message_parse. @m->state is
+ * a struct nq_game, or NULL: then the first of nq_dialects.
  */
 bool nq_message(struct message *m);
 
@@ -111,7 +111,7 @@ void nq_game_clock(struct nq_game *game, const struct record *r);
  * which is right: nq_peek(), some for each game.
  */
 bool nq_is_open(const struct nq_game *game, const struct message *m);
-/* Rules out the dialects that do not fit @m, though it is not its turn. */
+/* Rule out the dialects that do not fit @m, though it is not its turn. */
 void nq_peek(struct nq_game *game, const struct message *m);
 
 /*

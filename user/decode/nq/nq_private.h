@@ -8,9 +8,11 @@
 
 #include "decode/nq/nq_message.h"
 
-/* One entity behind its number, of @code (enum nq_code). False: not known. */
+/*
+ * Read one entity behind its number, of @code (enum nq_code). False: it is not known.
+ */
 bool nq_private_entity(struct ops *o, uint8_t code);
-/* A temporary entity of @type, which has been read. False: not known. */
+/* Read a temporary entity of @type, which has been read. False: it is not known. */
 bool nq_private_effect(struct ops *o, uint8_t code, uint8_t type);
 
 #endif /* NQ_PRIVATE_H */

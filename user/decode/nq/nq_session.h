@@ -62,11 +62,17 @@ void nq_session_block(struct nq_session *s, const struct demo_block *block,
  */
 int nq_session_claims(struct span payload, enum direction *ret);
 
-/* As family.waits: a chunk waits if the chunks ahead do not end its message. */
+/*
+ * Return whether a datagram waits, as family.waits: a chunk waits if the chunks ahead
+ * do not end its message.
+ */
 enum family_wait nq_session_waits(const struct nq_session *s, enum direction direction,
 				  struct span payload, struct ahead *ahead);
 
-/* As family.peek: an unreliable datagram may rule out dialects before serverinfo. */
+/*
+ * Learn from a datagram ahead of time, as family.peek: an unreliable datagram may
+ * rule out dialects before serverinfo.
+ */
 void nq_session_peek(struct nq_session *s, enum direction direction, struct span payload);
 
 /* Return the bytes that @s takes, its own size included; as family.takes. */

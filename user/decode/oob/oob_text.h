@@ -52,7 +52,9 @@ struct span line_tail(struct span line);
  */
 struct span line_take(struct span text, struct span *rest);
 
-/* [-]digits in 32 bits, signed or unsigned, all of @s. */
+/*
+ * Read [-]digits in 32 bits, signed or unsigned. False: @s is not such a number alone.
+ */
 bool span_number(struct span s, int64_t *ret);
 
 /* Return the text up to NUL or the end; anything behind the NUL is malformed. */

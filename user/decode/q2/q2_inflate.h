@@ -17,10 +17,10 @@ struct q2_inflate;
 bool q2_inflate_whole(struct span from, uint8_t *to, size_t size);
 
 /*
- * The next part of a file. *@stream is begun if NULL, and stays as it is without
- * @commit. Returns how many bytes come out, at most @size of which are in @to; -EFBIG:
- * more than *@left; -1: it is no deflate, or there is no memory. The inflated bytes
- * are subtracted from *@left.
+ * Inflate the next part of a file. *@stream is begun if NULL, and stays as it is
+ * without @commit. Returns how many bytes come out, at most @size of which are in @to;
+ * -EFBIG: more than *@left; -1: it is no deflate, or there is no memory. The inflated
+ * bytes are subtracted from *@left.
  */
 long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
 		     uint8_t *to, size_t size, size_t *left);
@@ -28,7 +28,7 @@ long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
 /* Free the stream and set *@stream to NULL, which it may be already. */
 void q2_inflate_end(struct q2_inflate **stream);
 
-/* By which a part is known again. */
+/* Return the checksum by which a part is known again. */
 uint32_t q2_inflate_crc(struct span part);
 
 /* Return the bytes that the stream takes; 0 for NULL. */

@@ -48,15 +48,16 @@ struct q2_parse {
 };
 
 /*
- * A message_parse of Quake II, in the session's dialect; protocol 34 while that is not
- * known. @m->state is a struct q2_session or NULL. False: malformed.
+ * Parse a whole message of Quake II, as a message_parse, in the session's dialect;
+ * protocol 34 while that is not known. @m->state is a struct q2_session or NULL. False:
+ * it is malformed.
  */
 bool q2_message(struct message *m);
 
 /*
- * The same by dialect @d, though the session may not know it; *@p: what was found. At
- * most
- * *@left bytes are inflated, which are taken off; what is beyond is missing.
+ * Parse it likewise by dialect @d, though the session may not know it; *@p: what was
+ * found. At most *@left bytes are inflated, which are taken off; what is beyond is
+ * missing.
  */
 bool q2_message_as(struct message *m, const struct q2_dialect *d, size_t *left,
 		   struct q2_parse *p);
@@ -72,7 +73,7 @@ void q2_message_peek(struct q2_parse *p, struct span bytes);
 
 /* Walk the ops of @m, a server's message or a part of one. Returns the highest rank. */
 uint8_t q2_server_walk(struct q2_parse *p, struct message *m);
-/* The same for a client's message. */
+/* Walk the ops of a client's message likewise. */
 uint8_t q2_client_walk(struct q2_parse *p, struct message *m);
 
 /*
@@ -94,11 +95,16 @@ static inline bool q2_unread(const struct q2_parse *p)
 
 /* Return the game to change, or NULL: this walk changes none. */
 struct q2_game *q2_commit(struct ops *o);
-/* The same for frame @number, which even an old datagram may bring: see
- * q2_frame_missed(). */
+/*
+ * Return the game to change likewise, for frame @number, which even an old datagram may
+ * bring: see q2_frame_missed().
+ */
 struct q2_game *q2_commit_frame(struct ops *o, int32_t number);
 
-/* The message reads, but not as any program writes it: see q2_parse.odd. */
+/*
+ * Note, if @odd, that the message reads, but not as any program writes it: see
+ * q2_parse.odd.
+ */
 static inline void q2_odd(struct ops *o, bool odd)
 {
 	q2_of(o)->odd |= odd;
@@ -115,7 +121,10 @@ void q2_place(struct ops *o, const char *key);
  */
 void q2_direction(struct ops *o, const char *key);
 
-/* Entity @number; ops_wrong() if there can be none. @least: 0 or 1. */
+/*
+ * Put @number of an entity under @key; ops_wrong() if there can be none. @least: 0 or
+ * 1.
+ */
 void q2_entity_number(struct ops *o, const char *key, unsigned int number,
 		      unsigned int least);
 

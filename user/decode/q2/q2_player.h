@@ -74,7 +74,10 @@ struct q2_player_delta q2_player_read_mvd(struct reader *rd, const struct q2_dia
 void q2_player_record(struct record *r, const struct q2_dialect *d,
 		      const struct q2_player_delta *delta, const int32_t *word);
 
-/* Bytes of 34's, from the flags on: for tests. 0: no room. */
+/*
+ * Write @delta as protocol 34 does, from the flags on: for tests. Returns the bytes
+ * written; 0: no room.
+ */
 size_t q2_player_write(uint8_t *to, size_t size, const struct q2_player_delta *delta,
 		       const int32_t *word);
 

@@ -20,8 +20,8 @@
 void q2_session_on_challenge(struct q2_session *q, struct span arguments);
 
 /*
- * A print of the server refuses the connect before it. One that answers a connect with a
- * wrong challenge changes nothing.
+ * Note a print of the server: it refuses the connect before it. A print that answers a
+ * connect with a wrong challenge changes nothing.
  */
 void q2_session_on_print(struct q2_session *q, enum direction direction);
 
@@ -32,8 +32,8 @@ void q2_session_on_print(struct q2_session *q, enum direction direction);
 void q2_session_on_connect(struct q2_session *q, struct span arguments);
 
 /*
- * The server has accepted: begin the connection that was offered, unless it is the
- * present one.
+ * Begin the connection that was offered, which the server has accepted, unless it is
+ * the present one.
  */
 void q2_session_on_accept(struct q2_session *q, struct span arguments);
 
@@ -52,11 +52,17 @@ void q2_session_datagram(struct q2_session *q, enum direction direction,
 void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 		     struct record *r);
 
-/* As family.waits, for a part of a message of the new netchan. */
+/*
+ * Return whether a datagram waits, as family.waits, for a part of a message of the new
+ * netchan.
+ */
 enum family_wait q2_session_waits(const struct q2_session *q, enum direction direction,
 				  struct span payload, struct ahead *ahead);
 
-/* As family.peek: it may rule out dialects of a connection that began unseen. */
+/*
+ * Learn from a datagram ahead of time, as family.peek: it may rule out dialects of a
+ * connection that began unseen.
+ */
 void q2_session_peek(struct q2_session *q, enum direction direction, struct span payload);
 
 /*

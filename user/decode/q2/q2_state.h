@@ -150,13 +150,16 @@ struct q2_game *q2_game_get(struct q2_session *q);
 /* Free the stream of a file in transit: what comes from now on begins another. */
 void q2_game_end_file(struct q2_game *g);
 
-/* Forgets all but the memory: serverdata has come in message @sequence. */
+/* Forget all but the memory: serverdata has come in message @sequence. */
 void q2_game_clear(struct q2_game *g, uint32_t sequence);
 
 /* Account for a message of the server that was read. */
 void q2_game_read(struct q2_game *g, uint32_t sequence);
 
-/* Frame @number, which is a difference to frame @base, came in message @sequence. */
+/*
+ * Note that frame @number, which is a difference to frame @base, came in message
+ * @sequence.
+ */
 void q2_game_differs(struct q2_game *g, int32_t number, int32_t base, uint32_t sequence);
 
 /* Return the frame of that number, or NULL. */
@@ -175,8 +178,8 @@ struct q2_entity *q2_list_add(struct q2_list *list, unsigned int number);
 /* Return the baseline of entity @number, or NULL if there is none. */
 struct q2_entity *q2_baseline_find(const struct q2_game *g, unsigned int number);
 /*
- * Message @sequence says which numbers up to @number have baselines. If it is full, what
- * comes later is not noted.
+ * Note that message @sequence says which numbers up to @number have baselines. If the
+ * list is full, what comes later is not noted.
  */
 void q2_baselines_reach(struct q2_game *g, uint32_t sequence, unsigned int number);
 

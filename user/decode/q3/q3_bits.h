@@ -45,10 +45,10 @@ static inline bool q3_bits_failed(const struct q3_bits *b)
 	return b->pos > b->size * 8 || (b->bad & Q3_BITS_BAD);
 }
 
-/* q3_bits.c: the last bytes, where eight cannot be loaded at once. */
+/* Return the next bits where eight bytes cannot be loaded at once (q3_bits.c). */
 uint64_t q3_peek_tail(const struct q3_bits *b);
 
-/* At least the next 57 bits, lowest first. */
+/* Return at least the next 57 bits, lowest first, and stay where @b is. */
 static inline uint64_t q3_peek(const struct q3_bits *b)
 {
 	size_t at = b->pos >> 3;
@@ -68,7 +68,7 @@ static inline uint32_t q3_get_bit(struct q3_bits *b)
 	return bit;
 }
 
-/* @n in 1..32, unsigned. */
+/* Read an unsigned number of @n bits, 1 to 32. */
 static inline uint32_t q3_get(struct q3_bits *b, unsigned int n)
 {
 	uint64_t word = q3_peek(b);
@@ -89,7 +89,7 @@ static inline uint32_t q3_get(struct q3_bits *b, unsigned int n)
 	return value;
 }
 
-/* The same from a stream without codes, as demos before protocol 66 are. */
+/* Read the same from a stream without codes, as demos before protocol 66 are. */
 static inline uint32_t q3_raw(struct q3_bits *b, unsigned int n)
 {
 	uint64_t word = q3_peek(b);
@@ -103,7 +103,10 @@ static inline int32_t q3_get_long(struct q3_bits *b)
 	return (int32_t)q3_get(b, 32);
 }
 
-/* The @n lowest bits, 1..32 of them, as a signed number. */
+/*
+ * Return the @n lowest bits of @value, 1 to 32 of them, with the sign of the highest of
+ * them.
+ */
 static inline uint32_t q3_extend(uint32_t value, unsigned int n)
 {
 	uint32_t sign = 1U << (n - 1);
@@ -111,7 +114,7 @@ static inline uint32_t q3_extend(uint32_t value, unsigned int n)
 	return (value ^ sign) - sign;
 }
 
-/* @bits as in a field table: below zero is signed of that width. */
+/* Read a number of @bits as in a field table: below zero is signed of that width. */
 static inline uint32_t q3_get_int(struct q3_bits *b, int bits)
 {
 	unsigned int n = (unsigned int)abs(bits);
@@ -120,8 +123,10 @@ static inline uint32_t q3_get_int(struct q3_bits *b, int bits)
 	return bits < 0 ? q3_extend(value, n) : value;
 }
 
-/* Characters up to NUL, which is consumed, at most @max of them: more is bad. The text
- * in @out is NUL-terminated, so it has room for @max + 1. Returns its length. */
+/*
+ * Read characters up to NUL, which is consumed, at most @max of them: more is bad. The
+ * text in @out is NUL-terminated, so it has room for @max + 1. Returns its length.
+ */
 size_t q3_get_string(struct q3_bits *b, char *out, size_t max);
 
 /* Read @n bytes, each a symbol. */

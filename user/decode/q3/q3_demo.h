@@ -25,13 +25,16 @@ enum q3_demo_kind {
 	Q3_DEMO_OLD, /* protocols 43 to 48: no Huffman, other deltas */
 };
 
-/* By content: do these first bytes hold a gamestate as the first block? */
+/*
+ * Return the kind of a demo by its content: Q3_DEMO_NONE if these first bytes hold no
+ * gamestate as the first block.
+ */
 enum q3_demo_kind q3_demo_recognise(const uint8_t *bytes, size_t n);
 
 #define Q3_URT_VERSION_MAX 64
 #define Q3_URT_HEADER_REST 12 /* behind the version */
 
-/* The same for a file that begins with Urban Terror's header. */
+/* Return true if a demo begins with Urban Terror's header. */
 bool q3_demo_recognise_urt(const uint8_t *bytes, size_t n);
 
 /*

@@ -62,14 +62,22 @@ bool q3_parse_client(struct q3_parse *p);
  */
 bool q3_parse_old(struct q3_parse *p);
 
-/* A message_parse, with a struct q3_parse that q3_parse_init() made as its state. */
+/*
+ * Parse a whole message, as a message_parse, with a struct q3_parse that
+ * q3_parse_init() made as its state.
+ */
 bool q3_message(struct message *m);
 
-/* Parses and, when all is right and there is a game, commits; fills in kind, status and
- * reason. False: it is malformed, and nothing was committed. */
+/*
+ * Parse the message and, when all is right and there is a game, commit it; fills in
+ * kind, status and reason. False: it is malformed, and nothing was committed.
+ */
 bool q3_decode_message(struct q3_parse *p, enum direction direction);
 
-/* The parts. Each leaves p->wrong or a failed stream behind when it fails. */
+/*
+ * Return true if the message is malformed: each of the parts leaves p->wrong or a
+ * failed stream behind when it fails.
+ */
 static inline bool q3_failed(const struct q3_parse *p)
 {
 	return p->wrong || q3_bits_failed(&p->b);
@@ -85,7 +93,7 @@ static inline void q3_wrong(struct q3_parse *p, const char *why)
 void q3_open_op(struct q3_parse *p, const char *name);
 /* Parse a snapshot behind its op; when p->commit is set, store it. */
 void q3_parse_snapshot(struct q3_parse *p);
-/* The same without Huffman codes (Q3_PLAIN). */
+/* Parse such a snapshot without Huffman codes (Q3_PLAIN). */
 void q3_parse_old_snapshot(struct q3_parse *p);
 
 /*
@@ -108,7 +116,7 @@ void q3_fact_text(struct q3_parse *p, const char *head, size_t n);
 /* Note the facts of a snapshot of p->server_time with these snapFlags. */
 void q3_fact_snapshot(struct q3_parse *p, unsigned int flags);
 
-/* Puts one field's value on the record. */
+/* Put one field's value on the record. */
 void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
 
 /*
@@ -123,7 +131,7 @@ void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *
  * base, and becomes the result.
  */
 void q3_old_entity(struct q3_parse *p, uint32_t *to);
-/* The same for a player; the arrays of stats follow the fields. */
+/* Read what follows a player's bits likewise; the arrays of stats follow the fields. */
 void q3_old_player(struct q3_parse *p, uint32_t *to);
 
 /* Deltas. @to holds the base and becomes the result. */

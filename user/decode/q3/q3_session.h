@@ -77,9 +77,8 @@ void q3_session_on_challenge(struct q3_session *s, int32_t challenge);
 void q3_session_on_connect(struct q3_session *s, const char *userinfo, size_t n);
 
 /*
- * The server has accepted: begin the connection that was offered, unless it is the
- * present one.
- * @challenge: of the connectResponse, NULL if it has none.
+ * Begin the connection that was offered, which the server has accepted, unless it is
+ * the present one. @challenge: of the connectResponse, NULL if it has none.
  */
 void q3_session_on_accept(struct q3_session *s, const int32_t *challenge);
 

@@ -139,14 +139,17 @@ struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d);
  */
 void q3_game_drop(struct q3_game **owner);
 /*
- * Memory that @g takes of the machine, in whole pages: what was written once stays, also
- * what a game before it in the same place has written.
+ * Return the memory that @g takes of the machine, in whole pages: what was written once
+ * stays, also what a game before it in the same place has written.
  */
 size_t q3_game_touched(struct q3_game *g);
-/* Forgets snapshots, baselines and configstrings: a gamestate has come. */
+/* Forget snapshots, baselines and configstrings: a gamestate has come. */
 void q3_game_clear(struct q3_game *g, const struct q3_dialect *d);
 
-/* Entity states. A state handed out has one reference; 0 is all zero, never freed. */
+/*
+ * Return the fields of an entity state. A state handed out has one reference; 0 is all
+ * zero, never freed.
+ */
 static inline uint32_t *q3_state(struct q3_game *g, uint16_t state)
 {
 	return g->pool + (size_t)state * g->dialect->entity.count;
@@ -176,7 +179,7 @@ static inline struct q3_snapshot *q3_snapshot_work(struct q3_game *g)
 	return &g->snapshots[g->work];
 }
 
-/* The snapshot of message @sequence, or NULL. */
+/* Return the snapshot of message @sequence, or NULL. */
 static inline struct q3_snapshot *q3_snapshot_find(struct q3_game *g, int32_t sequence)
 {
 	struct q3_snapshot *s = &g->snapshots[g->ring[sequence & (Q3_SNAPSHOTS - 1)]];
@@ -236,7 +239,9 @@ const struct q3_feed *q3_feed_find(const struct q3_game *g, int32_t server_id);
 void q3_game_command(struct q3_game *g, int32_t number, uint32_t sequence,
 		     const char *text, size_t n);
 
-/* q3_known.c: is the gamestate known that holds in message @sequence? */
+/*
+ * Return true if the gamestate is known that holds in message @sequence (q3_known.c).
+ */
 bool q3_game_known(const struct q3_game *g, uint32_t sequence);
 
 /*
@@ -244,7 +249,9 @@ bool q3_game_known(const struct q3_game *g, uint32_t sequence);
  */
 void q3_game_begin(struct q3_game *g, uint32_t sequence, const int32_t *server_id,
 		   int32_t feed);
-/* Message @sequence was read; if @base is not 0, with a snapshot on that one. */
+/*
+ * Note that message @sequence was read; if @base is not 0, with a snapshot on that one.
+ */
 void q3_game_read(struct q3_game *g, uint32_t sequence, uint32_t base);
 
 /*

@@ -73,7 +73,7 @@ void qe_opener_drop(struct qe_opener *o);
  */
 long qe_open(struct qe_opener *o, const struct qe_record *r, uint8_t *to);
 
-/* SHA-256 of @bytes. */
+/* Write SHA-256 of @bytes to @ret. False: the library has failed. */
 bool qe_digest(struct span bytes, uint8_t ret[KEYS_ID]);
 
 #endif /* QE_CRYPT_H */

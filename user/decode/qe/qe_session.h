@@ -63,8 +63,8 @@ struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *rand
 				       struct span cookie, bool entire);
 
 /*
- * As family.waits: a datagram of @side waits if it has a fragment of a message that
- * neither earlier nor later datagrams make whole.
+ * Return whether a datagram waits, as family.waits: one of @side waits if it has a
+ * fragment of a message that neither earlier nor later datagrams make whole.
  */
 enum family_wait qe_session_waits(const struct qe_session *s, unsigned int side,
 				  struct span payload, struct ahead *ahead);

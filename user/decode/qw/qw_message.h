@@ -44,7 +44,7 @@ static inline struct qw_parse *qw_parse_of(const struct ops *o)
 	return o->context;
 }
 
-/* The session, but only while the message is being committed; else NULL. */
+/* Return the session, but only while the message is being committed; else NULL. */
 static inline struct qw_session *qw_committing(struct ops *o)
 {
 	struct qw_parse *p = qw_parse_of(o);
@@ -53,7 +53,10 @@ static inline struct qw_session *qw_committing(struct ops *o)
 	return o->m->commit ? p->session : NULL;
 }
 
-/* A message_parse; m->state is a struct qw_parse or NULL. */
+/*
+ * Parse a whole message of QuakeWorld, as a message_parse; m->state is a struct
+ * qw_parse or NULL.
+ */
 bool qw_message(struct message *m);
 
 /*

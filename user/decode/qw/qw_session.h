@@ -150,11 +150,14 @@ const char *qw_dialect(const struct qw_terms *terms);
 /* Return true if the terms have extensions of which no recording was ever at hand. */
 bool qw_is_untested(const struct qw_terms *terms);
 
-/* qw_channel.c: one datagram or one packet of a .qwd. */
+/*
+ * Decode one datagram or one packet of a .qwd (qw_channel.c): sets kind, status, fields
+ * and facts of @r.
+ */
 void qw_datagram(struct qw_session *s, enum direction direction, struct span payload,
 		 struct record *r);
 
-/* qw_demo.c */
+/* Decode one block of a recording (qw_demo.c). @state: a struct qw_session. */
 void qw_demo(void *state, const struct demo_block *block, struct record *r);
 
 #endif /* QW_SESSION_H */
