@@ -155,7 +155,7 @@ static void add_server(struct cache_refresh *r, const struct config_service *s)
 	r->count++;
 }
 
-/* Nothing is known of what it replies, and nothing is kept of it. */
+/* Forget the server's replies and all that they have shown. */
 static void server_reset(struct server *s)
 {
 	memset(s->queries, 0, sizeof(s->queries));
@@ -308,7 +308,7 @@ static void query_send(struct cache_refresh *r, struct server *s, size_t form, _
 		s->form = (int)form;
 }
 
-/* How long after it was asked a question is asked again. */
+/* Return how long after it was asked a question is asked again. */
 static __u64 retry_after_ns(const struct query_state *query, bool under_load)
 {
 	if (!query->misses)
@@ -318,7 +318,9 @@ static __u64 retry_after_ns(const struct query_state *query, bool under_load)
 	return under_load ? REFRESH_NS : UNANSWERED_NS;
 }
 
-/* No socket is there, it seems. */
+/*
+ * Return true if the server has sent nothing for SILENT_NS: it seems to have no socket.
+ */
 static bool is_silent(const struct server *s, __u64 now)
 {
 	return now - s->replied_ns >= SILENT_NS;
@@ -530,7 +532,7 @@ static void on_tick(void *context)
 
 /* --- start and end ---------------------------------------------------------------- */
 
-/* False, after a message: without a loopback device, say. */
+/* Open the sockets. False, after a message: without a loopback device, say. */
 static bool open_sockets(struct cache_refresh *r)
 {
 	for (__u32 i = 0; i <= LOCALHOST; i++) {

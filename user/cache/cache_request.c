@@ -92,7 +92,10 @@ static __u16 sum_of(const void *part, size_t n)
 	return cache_sum_words(words, ARRAY_SIZE(words));
 }
 
-/* Where the only @nonce is in the reply; @length: nowhere, or it is not the only one. */
+/*
+ * Return where the only @nonce is in the reply; @length: nowhere, or it is not the only
+ * one.
+ */
 static size_t nonce_find(const char *nonce, size_t n, const char *reply, size_t length)
 {
 	const char *at = memmem(reply, length, nonce, n), *next;

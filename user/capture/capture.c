@@ -216,7 +216,10 @@ static struct filter *filter_for(struct capture *capture, int link)
 	return filter;
 }
 
-/* 1: @frame matches the filter, or there is none; 0: not; -EBADMSG: no such filter. */
+/*
+ * Apply the filter to @frame. 1: it matches, or there is no filter; 0: it does not;
+ * -EBADMSG: the filter cannot be compiled for it.
+ */
 static int pcapng_match(struct capture *capture, const struct pcapng_frame *frame)
 {
 	struct pcap_pkthdr header = { .caplen = (bpf_u_int32)frame->captured,

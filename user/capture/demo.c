@@ -93,7 +93,10 @@ static int broken(struct demo *demo, const char *error)
 	return -EBADMSG;
 }
 
-/* @n bytes of a head: 1; the file ends exactly here: 0; within: -EBADMSG. */
+/*
+ * Read @n bytes of a head. 1: they are there; 0: the file ends exactly here; -EBADMSG:
+ * it ends within.
+ */
 static int head_read(struct demo *demo, uint8_t *to, size_t n)
 {
 	size_t got = fread(to, 1, n, demo->file);
@@ -109,7 +112,7 @@ static int head_read(struct demo *demo, uint8_t *to, size_t n)
 #define ROOM_MIN       4096
 #define QTV_HEADER_MAX 65536
 
-/* Room for @n bytes, in powers of two. */
+/* Make room for @n bytes, in powers of two. False: no memory. */
 static bool room_for(struct demo *demo, size_t n)
 {
 	size_t room = demo->room ? demo->room : ROOM_MIN;

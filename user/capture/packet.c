@@ -204,7 +204,10 @@ static void address_set(struct record_address *address, const uint8_t *bytes, ui
 	memcpy(address->bytes, bytes, n);
 }
 
-/* @total: bytes of payload by the header; what was captured of it may be less. */
+/*
+ * Set the payload of @packet. @total: its bytes by the header; what was captured of it
+ * may be less.
+ */
 static void payload_set(struct packet *packet, const struct reader *rd, size_t total)
 {
 	packet->bytes = rd->pos;
@@ -238,7 +241,7 @@ static bool ipv4_parse(struct reader *rd, struct packet *packet)
 	return true;
 }
 
-/* One extension header; false at the end of the chain, or when it is cut. */
+/* Step over one extension header; false at the end of the chain, or when it is cut. */
 static bool ipv6_extension(struct reader *rd, struct packet *packet)
 {
 	const uint8_t *head;

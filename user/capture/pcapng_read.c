@@ -156,7 +156,10 @@ static int rest_skip(struct pcapng_reader *reader, size_t n, uint32_t length)
 	return tail_read(reader, length);
 }
 
-/* @head: type and length as they came; the byte order stands behind them. */
+/*
+ * Read a section header. @head: type and length as they came; the byte order stands
+ * behind them.
+ */
 static int section_read(struct pcapng_reader *reader, const uint8_t *head)
 {
 	uint8_t magic[4];
@@ -231,7 +234,10 @@ static int interface_read(struct pcapng_reader *reader, uint32_t length)
 	return rest_skip(reader, n - looked, length);
 }
 
-/* Nanoseconds since 1970, at the nearest end of int64_t's range if beyond it. */
+/*
+ * Return the nanoseconds since 1970, at the nearest end of int64_t's range if beyond
+ * it.
+ */
 static int64_t time_of(const struct interface *interface, uint64_t units)
 {
 	unsigned int n = interface->resolution & 0x7f;

@@ -110,7 +110,7 @@ bool reassembly_holds(const struct reassembly *re, const struct packet *fragment
 	return false;
 }
 
-/* Bytes from the start without a hole. */
+/* Return the bytes from the start without a hole. */
 static size_t slot_prefix(const struct slot *slot)
 {
 	size_t unit = 0, n;

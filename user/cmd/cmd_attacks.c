@@ -160,7 +160,10 @@ static void merge(json_t *all, json_t *newer)
 	json_decref(newer);
 }
 
-/* If the daemon is there, it knows better than what was last written to @store. */
+/*
+ * Take what the daemon says of present attacks, if it is there: it knows better than
+ * what was last written to @store.
+ */
 static void merge_now(json_t *all, const char *pin, const char *store)
 {
 	char path[INCIDENT_PATH];

@@ -57,7 +57,10 @@ static void warn_taken(const struct config *config)
 				    why);
 }
 
-/* Directories that the unit of the command does not see, or that are another's there. */
+/*
+ * Return true if @path is in a directory that the unit of the command does not see, or
+ * sees as another there.
+ */
 static bool is_hidden(const char *path)
 {
 	static const char *const hidden[] = { "/home/", "/root/", "/run/user/", "/tmp/",
@@ -69,7 +72,9 @@ static bool is_hidden(const char *path)
 	return false;
 }
 
-/* It is run as a user of its own: docs/quakeshield-attack.service. */
+/*
+ * Warn of a command that its own user could not run: docs/quakeshield-attack.service.
+ */
 static void warn_command(const struct call *call, const struct config *config)
 {
 	char path[CONFIG_COMMAND];
@@ -181,7 +186,7 @@ static int check_config(const struct call *call, struct config *config,
 	return 0;
 }
 
-/* One object, of a bad file too: its complaints are in it, and not on stderr. */
+/* Write one object, of a bad file too: its complaints are in it, and not on stderr. */
 static int check_json(const struct call *call, struct config *config)
 {
 	json_t *complaints = json_array();

@@ -124,7 +124,7 @@ static void bash(void)
 
 /* --- zsh ----------------------------------------------------------------------- */
 
-/* In single quotes, between brackets or before a colon. */
+/* Write @text for zsh: in single quotes, between brackets or before a colon. */
 static void zsh_text(const char *text)
 {
 	for (; *text; text++) {

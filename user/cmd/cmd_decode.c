@@ -151,7 +151,7 @@ static void extracted(void *context, const char *name, const char *what)
 	log_plain("quakeshield decode: %s/%s: %s", run->options->extract, name, what);
 }
 
-/* One message on stderr, behind what is on stdout. */
+/* Write one message on stderr, behind what is on stdout. */
 static int complain(struct run *run, const char *file, const char *why)
 {
 	jsonl_flush(run->json);
@@ -176,7 +176,7 @@ static struct decoder *decoder_for(struct run *run, enum wire_family forced)
 	return decoder_create(&how, sink, run);
 }
 
-/* False after a message: no memory. */
+/* Begin the lagometer of one file. False after a message: no memory. */
 static bool begin_lagometer(struct run *run, const char *name, enum lag_side side)
 {
 	if (run->options->output != OUTPUT_LAGOMETER)
@@ -302,7 +302,7 @@ static void flush(void *context)
 	jsonl_flush(run->json);
 }
 
-/* DEMO_NONE: it is none. */
+/* Return the format of the file, by its first @n bytes; DEMO_NONE: it is no demo. */
 static enum demo_format format_of(const struct run *run, size_t n)
 {
 	return run->options->as != DEMO_NONE ? run->options->as
@@ -550,7 +550,7 @@ static int read_options(const struct call *call, struct how *options)
 	return 0;
 }
 
-/* All of the files; the exit status. */
+/* Decode all of the files. Returns the exit status. */
 static int decode_files(const struct call *call, struct run *run)
 {
 	int status = 0;

@@ -61,7 +61,7 @@ struct found {
 
 /* --- looking ----------------------------------------------------------------------- */
 
-/* Where the default route leads, or "". */
+/* Find the interface that the default route leads to, or "". */
 static void find_interface(char ret[IF_NAMESIZE])
 {
 	struct netlink_row *rows = calloc(NETLINKS_MAX, sizeof(*rows));
@@ -79,7 +79,7 @@ static void find_interface(char ret[IF_NAMESIZE])
 	free(rows);
 }
 
-/* All servers, into @found. 0 or the exit status, after a message. */
+/* Find all servers. 0 or the exit status, after a message. */
 static int find_servers(const struct call *call, struct found *found)
 {
 	size_t failed = 0;

@@ -139,7 +139,7 @@ static void where(const struct edit *e, char ret[WHERE])
 		snprintf(ret, WHERE, "%s", e->name);
 }
 
-/* One more to edit; -errno after a message that quotes what is wrong. */
+/* Take one more network to edit; -errno after a message that quotes what is wrong. */
 static int edit_take(struct edit *e, const char *text)
 {
 	char meant[CIDR_TEXT], at[WHERE];
@@ -199,7 +199,7 @@ static int edit_take_line(struct edit *e, char *line, size_t n)
 	return *text ? edit_take(e, text) : 0;
 }
 
-/* Networks from standard input, one a line; what follows a # is a comment. */
+/* Take networks from standard input, one a line; what follows a # is a comment. */
 static int edit_take_lines(struct edit *e)
 {
 	char *line = NULL;
@@ -220,7 +220,7 @@ static int edit_take_lines(struct edit *e)
 	return err;
 }
 
-/* All are read before the first is edited. */
+/* Take all networks: all are read before the first is edited. */
 static int edit_take_all(struct edit *e)
 {
 	int err = 0;
@@ -323,7 +323,10 @@ static int edit_add(struct shield *shield, const struct edit *e)
 	return err;
 }
 
-/* Those that are not there are named, and do not keep the others from going. */
+/*
+ * Delete the networks. Those that are not there are named, and do not keep the others
+ * from going.
+ */
 static int edit_del(struct shield *shield, const struct edit *e)
 {
 	bool *missing = calloc(e->count + 1, sizeof(*missing));

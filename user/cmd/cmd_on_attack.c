@@ -66,7 +66,7 @@ static bool is_plain(const char *text)
 					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ.:-")];
 }
 
-/* Whatever it is, no more of it than the daemon writes. */
+/* Read the event, whatever it is, but no more of it than the daemon writes. */
 static json_t *load(int fd)
 {
 	char text[SPOOL_BYTES];
@@ -120,7 +120,7 @@ static void words_escape(const char *command, char ret[2 * CONFIG_COMMAND])
 	*ret = 0;
 }
 
-/* In the child: never returns. */
+/* Become the command, in the child: never returns. */
 static void become(const char *command, int fd, struct event *e)
 {
 	const char *argv[UNIT_ARGUMENTS + CONFIG_WORDS + 8];
@@ -190,7 +190,7 @@ static void rest(void)
 	nanosleep(&time, NULL);
 }
 
-/* Those that have ended make room; did one fail? */
+/* Make room in place of those that have ended. Returns true if one failed. */
 static bool reap(const char *command, struct running *running)
 {
 	bool failed = false;
@@ -254,7 +254,7 @@ static int run_all(const char *command)
 	return failed ? EXIT_REST : 0;
 }
 
-/* They would have systemd start us again and again. */
+/* Discard all events, or they would have systemd start us again and again. */
 static void discard_all(void)
 {
 	size_t count;

@@ -45,7 +45,7 @@ static size_t count_of(const struct probe_findings *all, enum probe_result resul
 	return n;
 }
 
-/* 0, EXIT_DENIED if rights are all that is missing, or EXIT_UNPROTECTED. */
+/* Return 0, EXIT_DENIED if rights are all that is missing, or EXIT_UNPROTECTED. */
 static int status_of(const struct probe_findings *all)
 {
 	int ret = 0;

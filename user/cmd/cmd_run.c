@@ -191,7 +191,7 @@ static int read_config(struct daemon *d, struct config *ret)
 	return -EINVAL;
 }
 
-/* All of @fresh is in force now, in place of what was. */
+/* Put all of @fresh in force now, in place of what was. */
 static void take_config(struct daemon *d, struct config *fresh)
 {
 	attach_monitor_reload(&d->monitor, fresh);
@@ -270,7 +270,10 @@ static void look_at_protocols(struct daemon *d)
 	d->report_again = false;
 }
 
-/* Another interface has come, or gone, under a name that was waited for. */
+/*
+ * Resolve and apply the configuration again: another interface has come, or gone, under
+ * a name that was waited for.
+ */
 static void resolve_again(struct daemon *d)
 {
 	resolve(d, d->config);

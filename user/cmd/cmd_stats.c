@@ -133,7 +133,7 @@ static bool has_response(const struct shield *shield, __u32 slot)
 	return false;
 }
 
-/* Why nothing is answered for @s, in @ret; false: answers are there. */
+/* Write to @ret why nothing is answered for @s; false: answers are there. */
 static bool unanswered_why(const struct shield *shield, __u32 slot,
 			   const struct service *s, const struct status *status,
 			   char ret[UNANSWERED_WHY])
@@ -237,7 +237,7 @@ static bool status_observing(const struct status *s)
 	return s->observed && s->observed == s->services;
 }
 
-/* Why nothing comes in by it that needs a shield, or NULL. */
+/* Return why nothing comes in by it that needs a shield, or NULL. */
 static const char *link_idle(const struct shield_link *l)
 {
 	return l->missing ? NULL

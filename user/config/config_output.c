@@ -22,7 +22,7 @@ static int section_get(cfg_t *cfg, const char *name, cfg_t **ret)
 			    "section '%s' is given twice", name);
 }
 
-/* 0 or a power of two: the kernel programs have no division. */
+/* Read 0 or a power of two: the kernel programs have no division. */
 static int power_read(cfg_t *section, const char *name, __u32 *ret)
 {
 	const unsigned long most = key_of(section, name)->high;
@@ -39,7 +39,7 @@ static int power_read(cfg_t *section, const char *name, __u32 *ret)
 	return 0;
 }
 
-/* "/path", "|/path" of a FIFO, or "unix:/path". */
+/* Read a target: "/path", "|/path" of a FIFO, or "unix:/path". */
 static int target_read(cfg_t *section, const char *key, char ret[OUTPUT_NAME])
 {
 	const struct kept *v = value_get(section, key);
@@ -63,13 +63,13 @@ static int target_read(cfg_t *section, const char *key, char ret[OUTPUT_NAME])
 	return 0;
 }
 
-/* "/path" of all three ways to write it. */
+/* Return the "/path" of all three ways to write it. */
 static const char *target_path(const char *target)
 {
 	return target + strcspn(target, "/");
 }
 
-/* Lines among blocks would be neither. */
+/* Refuse one path for both targets: lines among blocks would be neither. */
 static int targets_check(cfg_t *output, const struct config *config)
 {
 	const struct kept *v = value_get(output, "pcapng");
@@ -128,7 +128,9 @@ static size_t words_count(const char *text)
 	return count;
 }
 
-/* It is not given to a shell: /path, and words, parted by blanks. */
+/*
+ * Read the command, which is not given to a shell: /path, and words, parted by spaces.
+ */
 static int command_read(const struct parse *p, cfg_t *cfg)
 {
 	char *command = p->config->on_attack;

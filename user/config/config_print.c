@@ -32,7 +32,7 @@ static const char *const policies[] = {
 	[POLICY_PASS] = "pass",
 };
 
-/* In double quotes, as the grammar reads them. */
+/* Print @text in double quotes, as the grammar reads it. */
 static void print_string(const char *text, FILE *file)
 {
 	fputc('"', file);

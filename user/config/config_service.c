@@ -100,7 +100,7 @@ static int name_read(cfg_t *section, char ret[NAME_MAX_LEN])
 	return 0;
 }
 
-/* "27960", or "27960-27970" with both ends. */
+/* Read "27960", or "27960-27970" with both ends. */
 static bool port_parse(const char *text, unsigned long *ret_first,
 		       unsigned long *ret_last)
 {

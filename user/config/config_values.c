@@ -85,7 +85,7 @@ bool number_parse(const char *text, unsigned long min, unsigned long max,
 	return true;
 }
 
-/* "10.0.0.0/8", or, where @ret_unlimited is not NULL, "10.0.0.0/8 unlimited". */
+/* Read "10.0.0.0/8", or, where @ret_unlimited is not NULL, "10.0.0.0/8 unlimited". */
 static bool entry_read(const char *text, struct cidr *ret, bool *ret_unlimited)
 {
 	static const char word[] = " unlimited";

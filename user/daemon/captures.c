@@ -28,7 +28,7 @@ static int is_capture(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, CAPTURES_ENDING);
 }
 
-/* In bytes; -1: there is no such file. */
+/* Return the size of the file in bytes; -1: there is no such file. */
 static off_t size_of(const char *path)
 {
 	struct stat about;

@@ -31,8 +31,8 @@ static bool is_ours(const char *name)
 }
 
 /*
- * Its descriptor, or -errno. No link is followed: the directory belongs to root, those
- * above it may not.
+ * Open the directory. Returns its descriptor, or -errno. No link is followed: the
+ * directory belongs to root, those above it may not.
  */
 static int dir_open(const char *dir)
 {
@@ -41,7 +41,7 @@ static int dir_open(const char *dir)
 	return fd < 0 ? -errno : fd;
 }
 
-/* It and the one that it is in. 0 or -errno. */
+/* Make the directory and the one that it is in. 0 or -errno. */
 static int dir_make(const char *dir)
 {
 	char above[SPOOL_NAME];

@@ -254,8 +254,8 @@ static void say(struct witness *w, __u32 slot, const char *name)
 }
 
 /*
- * Services for which nothing has come, and that nothing may come for. Called once after a
- * start or reload.
+ * Log the services for which nothing has come, and that nothing may come for. Called
+ * once after a start or reload.
  */
 static void say_doubts(const struct witness *w)
 {

@@ -407,7 +407,10 @@ static bool pending_try(struct decoder *d, enum patience patience)
 	return true;
 }
 
-/* Times may be far apart, and go back. */
+/*
+ * Return true if the first pending datagram has waited long. Times may be far apart,
+ * and go back.
+ */
 static bool waited_long(const struct decoder *d, int64_t now_ns)
 {
 	int64_t waited;

@@ -109,7 +109,10 @@ static bool qwd_datagram(const uint8_t *bytes, size_t n)
 	       (n > 8 && bytes[8] && bytes[8] <= QW_OP_MAX);
 }
 
-/* 1: a datagram of a server; 0: another block; -1: no block at all. */
+/*
+ * Step over one block of a .qwd. 1: a datagram of a server; 0: another block; -1: no
+ * block at all.
+ */
 static int qwd_skip(struct reader *rd)
 {
 	float seconds = reader_f32(rd);

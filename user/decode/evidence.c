@@ -4,7 +4,7 @@
  */
 #include "decode/evidence.h"
 
-/* @n low bits, 0 to 64. */
+/* Return a mask of the @n low bits, 0 to 64. */
 static uint64_t low_bits(uint32_t n)
 {
 	return n >= EVIDENCE_AHEAD ? ~0ULL : (1ULL << n) - 1;

@@ -101,7 +101,7 @@ static void file_close(struct file *f)
 	f->have = NULL;
 }
 
-/* It will not become whole: what there is stays as .part. */
+/* Give the file up, which will not become whole: what there is stays as .part. */
 static void file_give_up(struct extract *e, struct file *f, const char *why)
 {
 	char what[160];

@@ -192,7 +192,7 @@ bool netchan_proof_client(struct netchan_proof *p, const struct netchan_header *
 	return seen >= 0 && (seen & 1) == (h->ack_parity != last.parity);
 }
 
-/* Room for @n bytes in powers of two; false: over @max, or no memory. */
+/* Make room for @n bytes, in powers of two; false: over @max, or no memory. */
 static bool room_for(struct netchan_slices *s, size_t n, size_t max)
 {
 	size_t room = s->room ? s->room : ROOM_MIN;

@@ -280,7 +280,7 @@ static bool same_op(const struct shown *s, const struct record_item *a,
 	       a->size == b->size && !memcmp(bytes + a->at, bytes + b->at, a->size);
 }
 
-/* How many of the ops from @i on are like the one there. */
+/* Return how many of the ops from @i on are like the one there. */
 static unsigned int count_op(const struct shown *s, size_t i)
 {
 	const struct record_item *op = find(s, i + 1, "op");

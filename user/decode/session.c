@@ -206,7 +206,7 @@ static size_t key_bucket(const struct session_table *table, const struct session
 	return (h ^ h >> 32) & table->buckets_mask;
 }
 
-/* True: the source became the low end. */
+/* Make the key of a flow. True: the source became the low end. */
 static bool key_make(const struct record_address *a, const struct record_address *b,
 		     struct session_key *ret)
 {

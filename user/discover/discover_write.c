@@ -41,7 +41,10 @@ static bool collide(const struct discover_server *a, const struct discover_serve
 	return a->port == b->port && !memcmp(a->address, b->address, sizeof(a->address));
 }
 
-/* How many of those before @i have its protocol and port: they have its name, too. */
+/*
+ * Return how many of those before @i have its protocol and port: they have its name,
+ * too.
+ */
 static size_t namesakes(const struct discover_servers *all, size_t i)
 {
 	size_t n = 0;

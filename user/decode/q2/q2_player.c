@@ -243,7 +243,7 @@ static uint64_t widths(const struct layout *l, const struct q2_dialect *d, uint6
 	       width(f, l->pmflags, wide, PMFLAGS_8, PMFLAGS_16);
 }
 
-/* Seven bits a byte, the lowest first. */
+/* Read a number of seven bits per byte, the lowest first. */
 static uint64_t read_varint(struct reader *rd)
 {
 	uint64_t value = 0;

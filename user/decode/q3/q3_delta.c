@@ -67,7 +67,9 @@ struct vectors {
 	struct vector by[Q3_FIELDS_MAX];
 };
 
-/* How long the name is in front of "[0]" to "[2]"; 0: the name does not end so. */
+/*
+ * Return how long the name is in front of "[0]" to "[2]"; 0: the name does not end so.
+ */
 static size_t axis_name(const struct q3_field *f)
 {
 	size_t n = strlen(f->name);

@@ -164,7 +164,7 @@ static const struct q3_snapshot *find_base(struct q3_parse *p, unsigned int delt
 	return base ? base : q3_snapshot_before(p->game, p->sequence);
 }
 
-/* As much of a player's state as this dialect uses. */
+/* Return as many bytes of a player's state as this dialect uses. */
 static size_t player_bytes(const struct q3_dialect *d)
 {
 	size_t words = d->flags & Q3_PILOT ? Q3_PLAYER_WORDS

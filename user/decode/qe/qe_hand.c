@@ -56,7 +56,7 @@ static bool piece_begin(struct qe_hand *h, struct qe_piece *p,
 	return true;
 }
 
-/* False: a byte differs from what was there. */
+/* Fill in the bytes of @f. False: a byte differs from what was there. */
 static bool piece_fill(struct qe_piece *p, const struct qe_fragment *f)
 {
 	uint8_t *have = p->bytes + p->length;

@@ -57,7 +57,9 @@ const struct nq_dialect *const qe_dialects[] = {
 	&nq_fitzquake, &nq_rmq_quakespasm, &nq_rmq_plain, NULL,
 };
 
-/* How many bytes come out; 0: it is no stream, none that ends here, or too long. */
+/*
+ * Return how many bytes come out; 0: it is no stream, none that ends here, or too long.
+ */
 static size_t inflated(struct span from, struct keys_room *room)
 {
 	uLongf n = sizeof(room->inflated);

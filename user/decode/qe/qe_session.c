@@ -10,7 +10,10 @@
 #define WINDOW	  64
 #define TYPE_DATA 0x17
 
-/* True: new, and noted. False: it was seen, or is too old to tell. */
+/*
+ * Note the record's sequence in the window. True: it is new. False: it was seen, or is
+ * too old to tell.
+ */
 static bool qe_window_take(struct qe_window *w, uint64_t sequence)
 {
 	uint64_t back;
@@ -126,7 +129,10 @@ static void promote(struct qe_session *s)
 
 /* --- keys -------------------------------------------------------------------------- */
 
-/* NULL: the master secret is there. Otherwise why it is not. */
+/*
+ * Derive the master secret of a pre-shared key. NULL: it is there. Otherwise why it is
+ * not.
+ */
 static const char *master_of_psk(struct qe_association *a, const struct keys *keys)
 {
 	const struct qe_hand *h = &a->hand;
