@@ -134,9 +134,16 @@ void q2_entity_number(struct ops *o, const char *key, unsigned int number,
  * that hold configstrings too.
  */
 void q2_configstring(struct ops *o, unsigned int index, struct span text);
+/* Read configstrings until the number behind the last one. */
+void q2_configstring_list(struct ops *o);
 
 /* Note that a file is refused, or given up in the middle. */
 void q2_end_file(struct ops *o);
+/*
+ * Read size and percent of a block of a file. Returns the size in bytes; below 0: the
+ * file is refused, which q2_end_file() has noted.
+ */
+int q2_download_head(struct ops *o, uint8_t *ret_percent);
 
 op_parse q2_parse_frame, q2_parse_frame_enhanced, q2_parse_frame_demo;
 op_parse q2_parse_temp_entity;

@@ -165,23 +165,6 @@ static void parse_frame(struct ops *o)
 	o->record->facts.has |= FACT_SNAPSHOT;
 }
 
-static void parse_strings(struct ops *o)
-{
-	unsigned int end = q2_configstrings(&q2_of(o)->dialect), index;
-
-	record_open_array(o->record, "configstrings");
-	while (!reader_failed(&o->rd) && !o->m->wrong) {
-		index = reader_le16(&o->rd);
-		if (index == end)
-			break;
-		record_open_object(o->record, NULL);
-		record_uint(o->record, "index", index);
-		q2_configstring(o, index, q2_string(o, "text"));
-		record_close(o->record);
-	}
-	record_close(o->record);
-}
-
 /* False: of a version that is not known. */
 static bool parse_version(struct ops *o, struct q2_dialect *d)
 {
@@ -232,7 +215,7 @@ static void parse_serverdata(struct ops *o)
 		if (p->game)
 			q2_game_clear(p->game, o->m->sequence);
 	}
-	parse_strings(o);
+	q2_configstring_list(o);
 	parse_frame(o);
 }
 

@@ -305,18 +305,10 @@ static void note_block(struct ops *o, struct span bytes, bool last)
 
 static void parse_download(struct ops *o)
 {
-	int16_t size = (int16_t)reader_le16(&o->rd);
-	uint8_t percent = reader_u8(&o->rd);
+	uint8_t percent;
+	int size = q2_download_head(o, &percent);
 	const uint8_t *data;
 
-	record_int(o->record, "size", size);
-	record_uint(o->record, "percent", percent);
-	if (percent > 100)
-		ops_wrong(o, "more than 100 percent");
-	if (size < -1)
-		ops_wrong(o, "download size below -1");
-	if (size < 0)
-		q2_end_file(o);
 	if (size <= 0)
 		return;
 	data = reader_take(&o->rd, (size_t)size);
@@ -337,8 +329,7 @@ static void parse_setting(struct ops *o)
 		q2_of(o)->session->fps = (uint16_t)value;
 }
 
-/* Until the number behind the last one. */
-static void strings(struct ops *o)
+void q2_configstring_list(struct ops *o)
 {
 	unsigned int end = q2_configstrings(&q2_of(o)->dialect), index;
 
@@ -374,7 +365,7 @@ static void baselines(struct ops *o)
 
 static void parse_gamestate(struct ops *o)
 {
-	strings(o);
+	q2_configstring_list(o);
 	baselines(o);
 }
 
@@ -429,7 +420,7 @@ static const struct op ops_35[256] = {
 static const struct op ops_36[256] = {
 	PACKED,
 	[23] = { "gamestate", parse_gamestate, Q2_RANK_GAMESTATE },
-	[25] = { "configstringstream", strings, Q2_RANK_GAMESTATE },
+	[25] = { "configstringstream", q2_configstring_list, Q2_RANK_GAMESTATE },
 	[26] = { "baselinestream", baselines, Q2_RANK_GAMESTATE },
 };
 

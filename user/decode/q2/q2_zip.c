@@ -149,23 +149,30 @@ static void inflate_file(struct ops *o, struct span part, uint8_t percent, int p
 	free(to);
 }
 
-void q2_parse_zdownload(struct ops *o)
+int q2_download_head(struct ops *o, uint8_t *ret_percent)
 {
 	int16_t size = (int16_t)reader_le16(&o->rd);
-	uint8_t percent = reader_u8(&o->rd);
-	const uint8_t *from;
-	int plain = -1;
 
+	*ret_percent = reader_u8(&o->rd);
 	record_int(o->record, "size", size);
-	record_uint(o->record, "percent", percent);
-	if (percent > 100)
+	record_uint(o->record, "percent", *ret_percent);
+	if (*ret_percent > 100)
 		ops_wrong(o, "more than 100 percent");
 	if (size < -1)
 		ops_wrong(o, "download size below -1");
-	if (size < 0) {
+	if (size < 0)
 		q2_end_file(o);
+	return size;
+}
+
+void q2_parse_zdownload(struct ops *o)
+{
+	uint8_t percent;
+	int size = q2_download_head(o, &percent), plain = -1;
+	const uint8_t *from;
+
+	if (size < 0)
 		return;
-	}
 	if (!q2_of(o)->dialect.q2pro)
 		plain = reader_le16(&o->rd);
 	if (!size && plain > 0)
