@@ -30,19 +30,11 @@ enum client_op {
 
 static void parse_command(struct q3_parse *p)
 {
-	int32_t number = q3_get_long(&p->b);
 	size_t n;
+	int32_t number = q3_command(p, "clientCommand", "userinfo \"", &n);
 
-	q3_open_op(p, "clientCommand");
-	record_int(p->record, "number", number);
-	q3_string(p, "text", Q3_STRING_MAX, &n);
-	q3_fact_text(p, "userinfo \"", n);
-	record_close(p->record);
-	if (number < 0)
-		q3_wrong(p, "negative command number");
 	if (p->content < Q3_HOLDS_COMMAND)
 		p->content = Q3_HOLDS_COMMAND;
-	p->stateful = true;
 	if (p->commit)
 		q3_text_put(&p->game->client, number, p->text, n, p->dialect);
 }

@@ -113,6 +113,16 @@ void q3_string(struct q3_parse *p, const char *key, size_t max, size_t *ret_n);
  * p->text, begins with @head and an info string follows.
  */
 void q3_fact_text(struct q3_parse *p, const char *head, size_t n);
+/*
+ * Read a numbered command as the op @name. Returns its number, and its length in *@ret_n:
+ * it is in p->text until the next string. @head: as of q3_fact_text().
+ */
+int32_t q3_command(struct q3_parse *p, const char *name, const char *head, size_t *ret_n);
+/*
+ * Close the record of configstring @index, of @n bytes in p->text, and take it over when
+ * p->commit is set.
+ */
+void q3_configstring_end(struct q3_parse *p, unsigned int index, size_t n);
 /* Note the facts of a snapshot of p->server_time with these snapFlags. */
 void q3_fact_snapshot(struct q3_parse *p, unsigned int flags);
 

@@ -52,13 +52,7 @@ static void parse_configstring(struct q3_parse *p)
 	index = q3_raw(&p->b, 16);
 	record_uint(p->record, "index", index);
 	n = raw_string(p, "text", Q3_BIGSTRING_MAX);
-	if (!index)
-		q3_fact_text(p, "", n);
-	record_close(p->record);
-	if (index >= p->dialect->configstrings)
-		q3_wrong(p, "configstring index out of range");
-	if (p->commit)
-		q3_configstring_set(p->game, index, p->text, n);
+	q3_configstring_end(p, index, n);
 }
 
 static void parse_baseline(struct q3_parse *p)

@@ -81,6 +81,32 @@ void q3_fact_text(struct q3_parse *p, const char *head, size_t n)
 	}
 }
 
+int32_t q3_command(struct q3_parse *p, const char *name, const char *head, size_t *ret_n)
+{
+	int32_t number = q3_get_long(&p->b);
+
+	q3_open_op(p, name);
+	record_int(p->record, "number", number);
+	q3_string(p, "text", Q3_STRING_MAX, ret_n);
+	q3_fact_text(p, head, *ret_n);
+	record_close(p->record);
+	if (number < 0)
+		q3_wrong(p, "negative command number");
+	p->stateful = true;
+	return number;
+}
+
+void q3_configstring_end(struct q3_parse *p, unsigned int index, size_t n)
+{
+	if (!index)
+		q3_fact_text(p, "", n);
+	record_close(p->record);
+	if (index >= p->dialect->configstrings)
+		q3_wrong(p, "configstring index out of range");
+	if (p->commit)
+		q3_configstring_set(p->game, index, p->text, n);
+}
+
 void q3_fact_snapshot(struct q3_parse *p, unsigned int flags)
 {
 	struct facts *f = &p->record->facts;

@@ -35,18 +35,10 @@ static void holds(struct q3_parse *p, enum q3_content content)
 
 static void parse_command(struct q3_parse *p)
 {
-	int32_t number = q3_get_long(&p->b);
 	size_t n;
+	int32_t number = q3_command(p, "serverCommand", "cs 0 \"", &n);
 
-	q3_open_op(p, "serverCommand");
-	record_int(p->record, "number", number);
-	q3_string(p, "text", Q3_STRING_MAX, &n);
-	q3_fact_text(p, "cs 0 \"", n);
-	record_close(p->record);
-	if (number < 0)
-		q3_wrong(p, "negative command number");
 	holds(p, Q3_HOLDS_COMMAND);
-	p->stateful = true;
 	if (p->commit && q3_text_put(&p->game->server, number, p->text, n, p->dialect))
 		q3_game_command(p->game, number, (uint32_t)p->sequence, p->text, n);
 }
@@ -59,14 +51,8 @@ static void parse_configstring(struct q3_parse *p, size_t *total)
 	record_open_object(p->record, NULL);
 	record_uint(p->record, "index", index);
 	q3_string(p, "text", Q3_BIGSTRING_MAX, &n);
-	if (!index)
-		q3_fact_text(p, "", n);
-	record_close(p->record);
+	q3_configstring_end(p, index, n);
 	*total += n + 1;
-	if (index >= p->dialect->configstrings)
-		q3_wrong(p, "configstring index out of range");
-	if (p->commit)
-		q3_configstring_set(p->game, index, p->text, n);
 }
 
 static void parse_baseline(struct q3_parse *p)
