@@ -157,6 +157,22 @@ static void connect_quake3(struct oob *oob, struct record *r)
 	connect_quake3_text(oob->learnt, r);
 }
 
+/* Read what Quake II and QuakeWorld connect with. False: a number is wrong or missing. */
+static bool connect_head(struct span *line, struct record *r)
+{
+	struct span token;
+
+	if (!field_number(line, "protocolVersion", false, r) ||
+	    !field_number(line, "qport", false, r) ||
+	    !field_number(line, "challenge", false, r))
+		return false;
+	if (token_next(line, &token, NULL))
+		userinfo(token, r);
+	else
+		record_malformed(r, "argument missing");
+	return true;
+}
+
 static void connect_quake2(struct span line, struct record *r)
 {
 	static const char *const extras_r1q2[] = { "maxLength", "minor" };
@@ -167,14 +183,8 @@ static void connect_quake2(struct span line, struct record *r)
 
 	if (token_next(&version, &token, NULL))
 		span_number(token, &protocol);
-	if (!field_number(&line, "protocolVersion", false, r) ||
-	    !field_number(&line, "qport", false, r) ||
-	    !field_number(&line, "challenge", false, r))
+	if (!connect_head(&line, r))
 		return;
-	if (token_next(&line, &token, NULL))
-		userinfo(token, r);
-	else
-		record_malformed(r, "argument missing");
 	if (protocol == 35)
 		for (size_t i = 0; i < 2; i++)
 			field_number(&line, extras_r1q2[i], true, r);
@@ -212,16 +222,8 @@ static void connect_extensions(struct span lines, struct record *r)
 
 static void connect_quakeworld(struct span line, struct record *r)
 {
-	struct span token;
-
-	if (!field_number(&line, "protocolVersion", false, r) ||
-	    !field_number(&line, "qport", false, r) ||
-	    !field_number(&line, "challenge", false, r))
+	if (!connect_head(&line, r))
 		return;
-	if (token_next(&line, &token, NULL))
-		userinfo(token, r);
-	else
-		record_malformed(r, "argument missing");
 	connect_extensions(span_skip(line, line.n && *line.bytes == '\n'), r);
 }
 
