@@ -182,6 +182,15 @@ figures_stale()
 		echo "figures.md: neither date nor machine"
 }
 
+# Lines of manuals with a date, a processor or a time that was measured: they belong into
+# docs/measurements/. Left out are README's figures and the dates that manuals and releases have.
+measured_in_manuals()
+{
+	grep -nE '[0-9] (January|February|March|April|May|June|July|August|September|October|November|December)|EPYC|Xeon|[0-9] (ns|nanoseconds) (per|for|a)|before that was' \
+		README.md docs/[!C]*.md docs/explain/*.md docs/howto/*.md docs/reference/*.md docs/*.[58] |
+		cut -d: -f 1,2
+}
+
 # Attacks that the threat model does not name.
 attacks_unnamed()
 {
@@ -199,6 +208,7 @@ verdict other_paths_exist "$(paths_missing README.md docs/{HACKING,INSTALLING,RE
 	docs/howto/*.md docs/explain/*.md)"
 verdict links_lead_somewhere "$(links_broken)"
 verdict figures_are_measured "$(figures_stale)"
+verdict manuals_have_no_measurements "$(measured_in_manuals)"
 verdict every_attack_is_named "$(attacks_unnamed)"
 verdict reference_is_as_the_code "$(stale)"
 verdict every_key_in_the_manual "$(keys_missing)"
