@@ -191,6 +191,18 @@ measured_in_manuals()
 		cut -d: -f 1,2
 }
 
+# The questions of the first day: twenty or more, each with an answer and a page.
+questions_wrong()
+{
+	awk -F ' *[|] *' '
+		/^\| / && $2 != "question" && !/^\| -/ {
+			n++
+			if ($2 !~ /\?$/ || $3 == "" || $4 !~ /\]\(/)
+				print "line " NR
+		}
+		END { if (n < 20) print n " questions" }' docs/questions.md
+}
+
 # Attacks that the threat model does not name.
 attacks_unnamed()
 {
@@ -209,6 +221,7 @@ verdict other_paths_exist "$(paths_missing README.md docs/{HACKING,INSTALLING,RE
 verdict links_lead_somewhere "$(links_broken)"
 verdict figures_are_measured "$(figures_stale)"
 verdict manuals_have_no_measurements "$(measured_in_manuals)"
+verdict questions_have_answers "$(questions_wrong)"
 verdict every_attack_is_named "$(attacks_unnamed)"
 verdict reference_is_as_the_code "$(stale)"
 verdict every_key_in_the_manual "$(keys_missing)"
