@@ -7,10 +7,10 @@
  * needs no charge to the amplification limit if it is no longer than the request; what is
  * longer is charged.
  *
- * Called by shield_validate() alone. Exceptions: the response cache calls
- * reply_possible(), text_load(), count_sent() and send_back(); host_keys.bpf.h calls
- * challenge_for(), challenge_charge(), count_sent() and send_back(). Each helper that
- * resizes the frame invalidates pointers into it.
+ * Called by shield_validate() and by the fast path (challenge_plain.bpf.h). Exceptions:
+ * the response cache calls reply_possible(), text_load(), count_sent() and send_back();
+ * host_keys.bpf.h calls challenge_for(), challenge_charge(), count_sent() and
+ * send_back(). Each helper that resizes the frame invalidates pointers into it.
  */
 #ifndef CHALLENGE_BPF_H
 #define CHALLENGE_BPF_H
@@ -47,20 +47,16 @@ static __always_inline struct challenge_text *text_load(struct xdp_md *ctx, __u3
 }
 
 /*
- * Return true if a datagram can come from the one address and go to the other. Called by
- * reply_possible() alone. Allow no more: a reply to a spoofed multicast or broadcast
+ * Return true if a datagram can come from the address @from and go to @to. Called by
+ * reply_allowed() alone. Allow no more: a reply to a spoofed multicast or broadcast
  * address would reach many hosts.
  */
-static __always_inline bool addresses_routable(const struct packet *p)
+static __always_inline bool addresses_routable(const __be32 *from, const __be32 *to,
+					       bool ipv6)
 {
-	const __be32 *from = packet_address(p, SENDER), *to = packet_address(p, RECEIVER);
-	__u32 first, second;
+	__u32 first = bpf_ntohl(from[0]), second = bpf_ntohl(to[0]);
 
-	if (!from || !to)
-		return false;
-	first = bpf_ntohl(from[0]);
-	second = bpf_ntohl(to[0]);
-	if (p->ipv6)
+	if (ipv6)
 		/*
 		 * :: and ::1 and mapped IPv4 addresses begin with zeros, multicast ones
 		 * with ff.
@@ -74,38 +70,68 @@ static __always_inline bool addresses_routable(const struct packet *p)
 }
 
 /*
- * Return true if a reply to @c can be sent in place of it: no IP options or extension
- * headers, no port 0, no address that Linux would not deliver to or from (multicast,
- * broadcast, loopback, unspecified, the same on both ends), and the frame is for this
- * host. Analysed once by the verifier. Called by cache_choose() and challenge_possible()
- * before anything is charged or counted. Each condition is one without which the shield
- * would send to a wrong host or write a wrong header; reply_heads() relies on
- * reply_plain().
+ * Return true if a datagram to the service in @slot may be replied to: no port 0, no
+ * address that Linux would not deliver to or from (multicast, broadcast, loopback,
+ * unspecified, the same on both ends), and the frame is for this host. @eth: the frame,
+ * of 14 bytes at least; @from, @to: addresses, of @ipv6 four words each; @port: the
+ * sender's, @server_port: the receiver's, in network order. Called by reply_possible()
+ * and challenge_plain(). Each condition is one without which the shield would send to a
+ * wrong host.
+ */
+static __always_inline bool reply_allowed(const struct tables *tab, const __u8 *eth,
+					  const __be32 *from, const __be32 *to, bool ipv6,
+					  __be16 port, __be16 server_port, __u32 slot)
+{
+	return !(*eth & 1) && port && addresses_routable(from, to, ipv6) &&
+	       frame_is_local(tab, eth, port_number(server_port), slot);
+}
+
+/*
+ * Return true if a reply to @c can be sent in place of it: reply_allowed(), and no IP
+ * options or extension headers, since reply_heads() relies on reply_plain(). Analysed
+ * once by the verifier. Called by cache_choose() and challenge_possible() before anything
+ * is charged or counted.
  */
 __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
+	const __be32 *from, *to;
 	struct packet p;
 
 	if (!c)
 		return false;
 	pkt_packet(ctx, c, &p);
-	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
-	       reply_plain(p.payload, p.addresses, p.ipv6) && pkt_port(c) &&
-	       addresses_routable(&p) && frame_is_local(&p, pkt_slot(c));
+	from = packet_address(&p, SENDER);
+	to = packet_address(&p, RECEIVER);
+	return from && to && p.start + ETH_HLEN <= p.end &&
+	       reply_plain(p.payload, p.addresses, p.ipv6) &&
+	       reply_allowed(tables_now(&live), p.start, from, to, p.ipv6, pkt_port(c),
+			     packet_port(&p, RECEIVER), pkt_slot(c));
 }
 
 /* --- challenges ------------------------------------------------------------------ */
 
 /*
- * Make the challenge of @form to @peer in *@ret. Called by challenge_send() and
+ * Return true if a challenge to a @kind with its payload at @payload is not longer on the
+ * wire than the request, of @bytes. One to a query has a fixed length; others are
+ * compared by challenge_admit(). Called by challenge_possible() and challenge_plain().
+ */
+static __always_inline bool challenge_fits(enum wire_kind kind, __u32 payload,
+					   __u64 bytes)
+{
+	return (kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
+	       wire_bytes(payload + CHALLENGE_QUERY_N) <= wire_bytes(bytes);
+}
+
+/*
+ * Make the challenge of @form to @peer in *@ret. Called by challenge_reply() and
  * keys_challenge_send(). The hash must be the one that cookie_expected() computes from
  * the same @peer and @form.
  */
 static __always_inline void challenge_for(enum wire_family family, enum cookie_form form,
-					  const struct cookie_peer *peer,
+					  const struct cookie_peer *peer, __u64 now,
 					  struct challenge_words *ret)
 {
-	__u64 epoch = cookie_epoch(clock_now(&live));
+	__u64 epoch = cookie_epoch(now);
 
 	challenge_make(family, form,
 		       cookie_hash(&live.validation.secret, peer, epoch, form), epoch,
@@ -136,7 +162,7 @@ __noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 offsets, __u32 l
  * machine of it, leaves its own to a card that its datagrams never meet.
  *
  * Returns false if the request has no such challenge, or the frame no room for it. Then
- * the frame may have changed: drop it. Called by challenge_send() alone, after
+ * the frame may have changed: drop it. Called by challenge_reply() alone, after
  * challenge_admit(). The sum must cover all that challenge_store() writes, and pointers
  * must be loaded anew after reply_heads().
  */
@@ -189,7 +215,7 @@ static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more
 /*
  * Return true if a frame of @sends bytes may be sent in reply to one of @bytes. In Quake
  * III it is never longer on the wire. In other protocols it may be a tenth longer, which
- * is charged: challenge_charge(). Called by challenge_send() alone. It bounds
+ * is charged: challenge_charge(). Called by challenge_reply() alone. It bounds
  * amplification: never return true for a frame that is longer on the wire and was not
  * charged.
  */
@@ -209,7 +235,7 @@ static __always_inline bool challenge_admit(enum wire_family family,
 
 /*
  * Return the kind of the challenge, which is named as the server's own. Called by
- * challenge_send() alone, for the counter: COUNTER_OUT(CHALLENGED, kind) must exist.
+ * challenge_reply() alone, for the counter: COUNTER_OUT(CHALLENGED, kind) must exist.
  */
 static __always_inline enum wire_kind challenge_kind(enum wire_family family)
 {
@@ -221,8 +247,8 @@ static __always_inline enum wire_kind challenge_kind(enum wire_family family)
 /*
  * Count a frame of @bytes with a @kind of @payload bytes that the shield sends for the
  * service in @slot, and perhaps sample it. @number: of the counter of @kind and @reason.
- * Called by challenge_send(), keys_challenge_send() and cache_send(), once per frame that
- * is sent, after the frame is complete and before send_back().
+ * Called by challenge_reply(), keys_challenge_send() and cache_send(), once per frame
+ * that is sent, after the frame is complete and before send_back().
  */
 static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 				       enum wire_kind kind, enum reason reason,
@@ -249,7 +275,7 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
  * redirection to its own interface. There the other end takes what XDP_TX sends into its
  * ring, and wakes up for it only if it has an XDP program. If it has none and joins
  * datagrams (GRO), the ring fills up, and from then on all that the server sends is lost
- * there. struct live.veths: written by the daemon. Called by challenge_send(),
+ * there. struct live.veths: written by the daemon. Called by challenge_reply(),
  * keys_challenge_send() and cache_send() as the last step. Each byte of the frame must be
  * written by then.
  */
@@ -261,48 +287,56 @@ static __always_inline int send_back(struct xdp_md *ctx)
 }
 
 /*
- * Challenge the client of a request for which reply_possible() is true. Returns what
- * sends the challenge, or XDP_DROP if there is none: the frame may have been changed.
- * Called by shield_validate() after the request was counted. A function of its own, as
- * all here: the verifier walks it once.
+ * Write the challenge over the request of @c to @s, a frame of @bytes for which
+ * reply_allowed() is true, and count it. @a: where and from which IP version. Returns
+ * what sends it, or XDP_DROP if there is none: the frame may have been changed. Called by
+ * challenge_send() and challenge_plain() after the request was counted.
  *
  * The order is fixed: admit and charge before the frame is written, count after it. A
  * path that returns XDP_DROP sends nothing and counts nothing as sent.
  */
+static __always_inline int challenge_reply(struct xdp_md *ctx, const struct pkt_ctx *c,
+					   const struct service *s, struct reply *a,
+					   __u32 bytes, __u64 now)
+{
+	enum wire_family family = s->family;
+	enum cookie_form form = challenge_form(family, pkt_kind(c), c->length);
+	enum wire_kind kind = challenge_kind(family);
+	struct challenge_words challenge;
+
+	a->back = true;
+	a->length = challenge_length(family, form, c->length);
+	if (!form || a->length > CHALLENGE_TEXT ||
+	    !challenge_admit(family, c, a->payload + a->length, bytes))
+		return XDP_DROP;
+	challenge_for(family, form, &c->peer, now, &challenge);
+	if (!challenge_write(ctx, c, a, form, &challenge))
+		return XDP_DROP;
+	count_sent(ctx, pkt_slot(c), kind, REASON_CHALLENGED,
+		   COUNTER_OUT(CHALLENGED, kind), a->length, reply_frame(ctx));
+	return send_back(ctx);
+}
+
+/*
+ * Challenge the client of a request for which reply_possible() is true. Returns as
+ * challenge_reply(). A function of its own: the verifier walks it once. Called by
+ * shield_validate() alone, after the request was counted.
+ */
 __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
-	struct reply a = { .back = true };
-	struct live *l = &live;
 	const struct service *s;
-	struct challenge_words challenge;
-	enum wire_family family;
-	enum cookie_form form;
-	enum wire_kind kind;
+	struct reply a;
 	__u32 slot;
 
 	if (!c)
 		return XDP_DROP;
 	slot = pkt_slot(c);
-	s = service_at(tables_now(l), &slot);
+	s = service_at(tables_now(&live), &slot);
 	if (!s)
-		return XDP_DROP;
-	family = s->family;
-	form = challenge_form(family, pkt_kind(c), c->length);
-	if (!form)
 		return XDP_DROP;
 	a.payload = c->offsets & OFFSET_MASK;
 	a.ipv6 = pkt_ipv6(c);
-	a.length = challenge_length(family, form, c->length);
-	if (a.length > CHALLENGE_TEXT ||
-	    !challenge_admit(family, c, a.payload + a.length, reply_frame(ctx)))
-		return XDP_DROP;
-	challenge_for(family, form, &c->peer, &challenge);
-	if (!challenge_write(ctx, c, &a, form, &challenge))
-		return XDP_DROP;
-	kind = challenge_kind(family);
-	count_sent(ctx, slot, kind, REASON_CHALLENGED, COUNTER_OUT(CHALLENGED, kind),
-		   a.length, reply_frame(ctx));
-	return send_back(ctx);
+	return challenge_reply(ctx, c, s, &a, reply_frame(ctx), clock_now(&live));
 }
 
 /* --- rewriting ------------------------------------------------------------------- */

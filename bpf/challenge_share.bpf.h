@@ -95,23 +95,33 @@ static __always_inline bool share_exceeded(const struct live *l, __u32 slot,
 }
 
 /*
+ * Take one challenge from the share in @row, of which share_exceeded() was false. Called
+ * by share_take() and challenge_plain(), once for a challenge that is sent.
+ */
+static __always_inline void share_charge(const struct live *l, __u32 slot,
+					 enum wire_kind kind, struct counter_row *row,
+					 __u64 now)
+{
+	__u64 *due = &row->challenge_due_ns[challenge_use(kind)];
+
+	*due = (*due > now ? *due : now) + share_of(l, slot, kind)->cost_ns;
+}
+
+/*
  * Take one challenge from the share. False: share_exceeded(), and nothing is taken. Call
- * it right before the challenge is sent. Called by shield_validate() and
- * challenge_decide(), at most once for a datagram.
+ * it right before the challenge is sent. Called by challenge_decide() alone, at most once
+ * for a datagram.
  */
 static __always_inline bool share_take(const struct live *l, __u32 slot,
 				       enum wire_kind kind, __u64 now)
 {
-	const struct limit *share = share_of(l, slot, kind);
 	struct counter_row *row;
-	__u64 *due;
 	__u32 key;
 
 	counter_at(slot, COUNTER_IN_SERVICE_LIMIT + kind, &row, &key);
 	if (!row || share_exceeded(l, slot, kind, row, now))
 		return false;
-	due = &row->challenge_due_ns[challenge_use(kind)];
-	*due = (*due > now ? *due : now) + share->cost_ns;
+	share_charge(l, slot, kind, row, now);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * fastpath.bpf.h - decide about most of what arrives in few instructions: datagrams of a
- * flood that are refused, and the next datagram of a player.
+ * flood that are refused or challenged, and the next datagram of a player.
  *
  * plain_path() and encapsulated_path() call fast_path() with a parsed frame; the other
  * functions are parts of it. Exceptions: target_find() classifies by classify_text_at()
@@ -23,17 +23,9 @@
 #include "reputation.bpf.h"
 #include "greylist.bpf.h"
 #include "amplification.bpf.h"
+#include "challenge_plain.bpf.h"
 #include "refused.bpf.h"
 #include "sample.bpf.h"
-
-/*
- * Values of a path that leaves the decision to another: slow_path(), encapsulated_path(),
- * or a tail call to shield_validate() or shield_cache().
- */
-#define PATH_SLOW	  (-1)
-#define PATH_ENCAPSULATED (-2)
-#define PATH_VALIDATE	  (-3)
-#define PATH_CACHE	  (-4)
 
 /* The service that a datagram is for, and its kind. */
 struct target {
@@ -104,23 +96,6 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 		sample_in(ctx, what | SAMPLER_FOLLOW, bytes);
 	else if (sample_statistic(l, counted))
 		sample_in(ctx, what | SAMPLER_STATISTIC, bytes);
-}
-
-/*
- * Return address_net() of the sender: the key of limits and reputation on both paths,
- * which must be the same. Called by fast_path_tail_call(), not_challenged() and
- * plain_refused().
- */
-static __always_inline __u64 plain_net(const struct plain *plain)
-{
-	const __be32 *from;
-
-	if (plain->offset == PLAIN_IPV4) {
-		from = (const __be32 *)plain_source(plain, PLAIN_IPV4);
-		return bpf_ntohl(*from);
-	}
-	from = (const __be32 *)plain_source(plain, PLAIN_IPV6);
-	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
 }
 
 /*
@@ -279,26 +254,26 @@ static __always_inline bool adds_keys(const struct live *l, const struct target 
 
 /*
  * Drop and count a request that exceeds its limits, if its client must not be challenged
- * now. On false shield_validate() decides. *@ret_judgement is then the reason to refuse
- * the request if no challenge can be sent; 0 if shield_validate() must look at its limits
- * too. Puts the service under load if its own limit for joining is exceeded.
+ * now. False: challenge_now() goes on with *@ret_row. It is the row of the share, and
+ * *@ret_reason the reason to refuse the request if no challenge can be sent; or it is
+ * NULL, and shield_validate() decides. Puts the service under load if its own limit for
+ * joining is exceeded.
  *
  * Called by fast_path_tail_call() alone, for a frame that is neither encapsulated nor
  * truncated. It must drop only what unvalidated_decide() refuses, and must take nothing
- * from the share: shield_validate() does.
+ * from the share: challenge_now() does.
  */
-static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
-					   const struct target *f, __u64 kind,
-					   const struct packet *p,
-					   const struct plain *plain, __u64 bytes,
-					   __u64 now, __u64 *ret_judgement)
+static __always_inline bool
+not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64 kind,
+	       const struct packet *p, const struct plain *plain, __u64 bytes, __u64 now,
+	       struct counter_row **ret_row, __u64 *ret_reason)
 {
 	bool joins = kind == KIND_GETCHALLENGE;
 	struct counter_row *row = NULL;
 	__u64 *counter, reason;
 	__u32 key;
 
-	*ret_judgement = 0;
+	*ret_row = NULL;
 	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
 		return false;
 	reason = limits_exceeded(l, f->slot, f->service,
@@ -314,8 +289,10 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 		/* A validated client has limits of its own for queries. A server with
 		 * host keys challenges only a client that repeats:
 		 * challenge_keys_decide(). */
-		if (joins ? !adds_keys(l, f) : !lately_validated(plain_net(plain), now))
-			*ret_judgement = reason;
+		if (joins ? !adds_keys(l, f) : !lately_validated(plain_net(plain), now)) {
+			*ret_row = row;
+			*ret_reason = reason;
+		}
 		return false;
 	}
 	if (likely(reason == REASON_SERVICE_LIMIT)) {
@@ -351,9 +328,10 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 
 /*
  * Decide about a datagram with the marker that refuse() has not dropped. True:
- * *@ret_action is PATH_VALIDATE or PATH_CACHE, with the context stored, or is unchanged,
- * XDP_DROP, and the datagram is counted. False: the slow path decides. Called by
- * fast_path() alone. The cache comes before validation, as in slow_path().
+ * *@ret_action is PATH_VALIDATE or PATH_CACHE, with the context stored; or the datagram
+ * is counted, and *@ret_action is what sends a challenge, or unchanged: XDP_DROP. False:
+ * the slow path decides. Called by fast_path() alone. The cache comes before validation,
+ * as in slow_path().
  */
 static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live *l,
 						const struct target *f, __u64 kind,
@@ -362,6 +340,7 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 						__u64 now, int *ret_action)
 {
 	bool closer = plain->encapsulated || plain->truncated;
+	struct counter_row *row = NULL;
 	__u64 judgement = 0;
 	enum reason reason;
 
@@ -386,32 +365,13 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	}
 	if (kind == KIND_ECHO_RETURN && cookie_invalid(ctx, l, f, p, plain, bytes))
 		return true;
-	if (closer || !not_challenged(ctx, l, f, kind, p, plain, bytes, now, &judgement))
-		*ret_action = tail_call_to(PATH_VALIDATE, f, kind, p, plain, judgement);
+	if (closer ||
+	    !not_challenged(ctx, l, f, kind, p, plain, bytes, now, &row, &judgement))
+		*ret_action = challenge_now(ctx,
+					    TAIL_CTX(f->slot, kind, p->length) |
+						    judgement << TAIL_CTX_DECIDED,
+					    plain_offsets(p, plain), row);
 	return true;
-}
-
-/*
- * Make packet_player() of the sender: both paths must make the same words. Called by
- * fast_path_player() and is_no_player().
- */
-static __always_inline void plain_player(const struct plain *plain, __u32 slot,
-					 struct player_id *ret)
-{
-	const __u8 *from;
-
-	ret->word[2] = PLAYER_WORD_HERE | slot << 16 | load_u16(plain->payload - 8);
-	if (plain->offset == PLAIN_IPV4) {
-		from = plain_source(plain, PLAIN_IPV4);
-		ret->word[0] = 0;
-		ret->word[1] = (__u64)load_u32(from) << 32 | PLAYER_WORD_IPV4;
-	} else {
-		from = plain_source(plain, PLAIN_IPV6);
-		ret->word[0] = load_u64(from);
-		ret->word[1] = load_u64(from + 8);
-	}
-	once_here(ret->word[0]);
-	once_here(ret->word[1]);
 }
 
 #define GAME_HEAD 10 /* bytes that netchan_head() reads */

@@ -205,7 +205,8 @@ __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	heard = *(volatile __u64 *)&keys->heard_ns;
 	if (*(volatile __u32 *)&keys->state != KEYS_KNOWN)
 		return XDP_DROP;
-	challenge_for(FAMILY_NETQUAKE, COOKIE_TEXT, &c->peer, &challenge);
+	challenge_for(FAMILY_NETQUAKE, COOKIE_TEXT, &c->peer, clock_now(&live),
+		      &challenge);
 	a.length = KEYS_AT - 1 + keys->length;
 	more = a.payload + a.length - reply_frame(ctx);
 	if ((int)more > 0 && !challenge_charge(c, more, reply_frame(ctx)))

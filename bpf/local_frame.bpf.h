@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * local_frame.bpf.h - is a frame for this host? Asked before the shield sends anything
- * back for it (reply_possible()).
+ * back for it (reply_allowed()).
  *
  * A card in promiscuous mode, or behind a switch that floods, receives frames for other
  * machines too. A reply to such a frame would be sent in their name. The daemon writes
@@ -29,19 +29,18 @@ static __always_inline bool local_has(const struct local_macs *h, const __u8 *et
 }
 
 /*
- * Return true if the frame is for this host, or for an address that its service names. A
- * service that names none would else be that of every machine on the wire. Called by
- * reply_possible() alone. Without a daemon's list it must be true, or nothing would be
+ * Return true if the frame at @eth, of 14 bytes at least, is for this host, or for an
+ * address that the service in @slot names. A service that names none would else be that
+ * of every machine on the wire. @port: the server's, of port_number(). Called by
+ * reply_allowed() alone. Without a daemon's list it must be true, or nothing would be
  * answered.
  */
-static __always_inline bool frame_is_local(const struct packet *p, __u32 slot)
+static __always_inline bool frame_is_local(const struct tables *tab, const __u8 *eth,
+					   __u64 port, __u32 slot)
 {
-	const struct tables *tab = tables_now(&live);
-	__u64 port = port_number(packet_port(p, RECEIVER));
-
 	if (tab->ports[port].any != slot + 1)
 		return true;
-	return p->start + ETH_ALEN <= p->end && local_has(&live.local, p->start);
+	return local_has(&live.local, eth);
 }
 
 #endif /* LOCAL_FRAME_BPF_H */

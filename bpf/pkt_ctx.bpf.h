@@ -37,7 +37,7 @@ struct pkt_ctx {
 /*
  * Bits of struct tail_ctx.target, from bit 0: TARGET(); the length of the payload; a bit
  * that is always set; and what the fast path has decided about a request that exceeds its
- * limits and has a source on no list: the reason to refuse it if no challenge can be
+ * limits and has a source on no list: the reason to refuse it, if no challenge can be
  * sent, or why it may be served from the cache. 0: nothing is decided.
  */
 #define TAIL_CTX_LENGTH	 32
@@ -45,6 +45,15 @@ struct pkt_ctx {
 #define TAIL_CTX_DECIDED 49
 #define TAIL_CTX(slot, kind, length) \
 	(TARGET(slot, kind) | (__u64)(length) << TAIL_CTX_LENGTH | TAIL_CTX_PRESENT)
+
+/*
+ * Values of a path that leaves the decision to another: slow_path(), encapsulated_path(),
+ * or a tail call to shield_validate() or shield_cache().
+ */
+#define PATH_SLOW	  (-1)
+#define PATH_ENCAPSULATED (-2)
+#define PATH_VALIDATE	  (-3)
+#define PATH_CACHE	  (-4)
 
 /*
  * Return the slot of the service. It comes from a map, so the verifier knows no bound:
@@ -98,19 +107,27 @@ static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx 
 /*
  * Store @target, TAIL_CTX() or 0 for nothing, and @offsets, OFFSETS(), for the program of
  * the next tail call. On this CPU; a tail call must follow at once. Called by
- * tail_call_to(), slow_path() and shield_cache(), and with 0 by shield() and
- * shield_cache() after a tail call that failed: a context that stays would be taken for
- * another frame's.
+ * tail_ctx_store() and challenge_now().
  */
-__noinline int tail_ctx_store(__u64 target, __u64 offsets)
+static __always_inline void tail_ctx_put(__u64 target, __u64 offsets)
 {
 	__u32 zero = 0;
 	struct tail_ctx *h = bpf_map_lookup_elem(&tail_ctx, &zero);
 
-	if (!h)
-		return 0;
-	h->offsets = offsets;
-	h->target = target;
+	if (h) {
+		h->offsets = offsets;
+		h->target = target;
+	}
+}
+
+/*
+ * tail_ctx_put(), analysed once by the verifier. Called by tail_call_to(), slow_path()
+ * and shield_cache(), and with 0 by shield() and shield_cache() after a tail call that
+ * failed: a context that stays would be taken for another frame's.
+ */
+__noinline int tail_ctx_store(__u64 target, __u64 offsets)
+{
+	tail_ctx_put(target, offsets);
 	return 0;
 }
 

@@ -202,19 +202,14 @@ __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 }
 
 /*
- * Return true if a challenge can be sent in place of the datagram. To a query it has a
- * fixed length, and must not be longer than the query. Called by shield_validate() alone,
- * before the datagram is counted as challenged.
+ * Return true if a challenge can be sent in place of the datagram. Called by
+ * shield_validate() alone, before the datagram is counted as challenged.
  */
 static __always_inline bool challenge_possible(struct xdp_md *ctx,
 					       const struct pkt_ctx *c)
 {
-	enum wire_kind kind = pkt_kind(c);
-	__u32 sends = (c->offsets & OFFSET_MASK) + CHALLENGE_QUERY_N;
-
-	return reply_possible(ctx, c) &&
-	       ((kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
-		wire_bytes(sends) <= wire_bytes(reply_frame(ctx)));
+	return challenge_fits(pkt_kind(c), c->offsets & OFFSET_MASK, reply_frame(ctx)) &&
+	       reply_possible(ctx, c);
 }
 
 /*
@@ -257,38 +252,7 @@ static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 }
 
 /*
- * Count @c as challenged. Faster than decision_apply(), which does the same for all
- * reasons. Called by shield_validate() alone, for a request that the fast path has
- * decided about. It must do what count_decision() does for REASON_CHALLENGED.
- */
-static __always_inline void count_challenged(struct xdp_md *ctx, const struct pkt_ctx *c)
-{
-	__u32 slot = pkt_slot(c), kind = pkt_kind(c);
-	__u64 bytes = reply_frame(ctx), counted;
-	struct counter_row *row = NULL;
-	__u32 key;
-	__u64 *counter = counter_at(slot, COUNTER_IN(CHALLENGED, kind), &row, &key);
-
-	if (!counter)
-		return;
-	counted = count(counter, &key, bytes);
-	count_unverified(row, c->length, bytes);
-	if (refused_turn(live.sampling.phase, counted))
-		refused_note(c->net,
-			     REFUSED_WHAT(slot,
-					  kind == KIND_GETCHALLENGE ? CLASS_CHALLENGE
-								    : CLASS_QUERY,
-					  REASON_CHALLENGED, pkt_ipv6(c)));
-	if (live.sampling.any && sample_statistic(&live, counted))
-		sample_in(ctx,
-			  SAMPLE_WHAT(slot, kind, REASON_CHALLENGED, DIRECTION_C2S,
-				      SAMPLER_STATISTIC),
-			  bytes);
-}
-
-/*
- * Decide about a datagram of address validation. If the fast path has found its limits
- * exceeded (c.decided), a challenge is tried first.
+ * Decide about a datagram of address validation.
  *
  * The kernel runs it by the tail calls of shield() and shield_cache(). Each path counts
  * the datagram once, before the frame changes; a challenge is sent only after
@@ -303,11 +267,6 @@ int shield_validate(struct xdp_md *ctx)
 
 	if (action != PATH_SLOW)
 		return action;
-	if (c.decided && challenge_possible(ctx, &c) &&
-	    share_take(&live, pkt_slot(&c), pkt_kind(&c), clock_now(&live))) {
-		count_challenged(ctx, &c);
-		return challenge_send(ctx, &c);
-	}
 	decision = pkt_decide(ctx, &c);
 	form = decision >> DECISION_FORM_SHIFT;
 	reason = decision & ((1 << DECISION_FORM_SHIFT) - 1);

@@ -7,7 +7,7 @@
  * a buffer with zeros after them, the marker first, and are rewritten there.
  *
  * Quake III: the challenge is an `echo` whose frame is at most as long as the request's.
- * One to a query has CHALLENGE_QUERY_N bytes, and challenge_possible() compares the
+ * One to a query has CHALLENGE_QUERY_N bytes, and challenge_fits() compares the
  * frames. The client must return as many bytes, in the same place:
  *
  *	getchallenge			echo 7LLLLLL
@@ -300,7 +300,7 @@ struct challenge_words {
 
 /*
  * Return the form of the cookie in a challenge to @kind of @length bytes; 0: there is
- * none. Called by challenge_send().
+ * none. Called by challenge_reply().
  */
 static __always_inline enum cookie_form challenge_form(enum wire_family family,
 						       enum wire_kind kind, __u32 length)
@@ -312,7 +312,7 @@ static __always_inline enum cookie_form challenge_form(enum wire_family family,
 
 /*
  * Return the length of the challenge of @form to a request of @length bytes. Called by
- * challenge_send(). It must be the length of what challenge_make() and challenge_store()
+ * challenge_reply(). It must be the length of what challenge_make() and challenge_store()
  * write.
  */
 static __always_inline __u32 challenge_length(enum wire_family family,
