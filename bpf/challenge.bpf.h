@@ -94,18 +94,25 @@ static __always_inline bool reply_allowed(const struct tables *tab, const __u8 *
  */
 __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
-	const __be32 *from, *to;
+	const __u8 *at;
 	struct packet p;
 
 	if (!c)
 		return false;
 	pkt_packet(ctx, c, &p);
-	from = packet_address(&p, SENDER);
-	to = packet_address(&p, RECEIVER);
-	return from && to && p.start + ETH_HLEN <= p.end &&
-	       reply_plain(p.payload, p.addresses, p.ipv6) &&
-	       reply_allowed(tables_now(&live), p.start, from, to, p.ipv6, pkt_port(c),
-			     packet_port(&p, RECEIVER), pkt_slot(c));
+	at = p.start + p.addresses;
+	if (p.start + ETH_HLEN > p.end || !reply_plain(p.payload, p.addresses, p.ipv6))
+		return false;
+	/* The UDP header follows the addresses. */
+	if (p.ipv6)
+		return at + 36 <= p.end &&
+		       reply_allowed(tables_now(&live), p.start, (const __be32 *)at,
+				     (const __be32 *)at + 4, true, load_u16(at + 32),
+				     load_u16(at + 34), pkt_slot(c));
+	return at + 12 <= p.end &&
+	       reply_allowed(tables_now(&live), p.start, (const __be32 *)at,
+			     (const __be32 *)at + 1, false, load_u16(at + 8),
+			     load_u16(at + 10), pkt_slot(c));
 }
 
 /* --- challenges ------------------------------------------------------------------ */

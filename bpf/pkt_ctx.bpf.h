@@ -21,7 +21,7 @@
 struct pkt_ctx {
 	__u64 target, offsets; /* TARGET(), OFFSETS() */
 	__u64 net; /* address_net() of the sender */
-	struct cookie_peer peer;
+	struct cookie_peer peer; /* in shield_validate() alone */
 	__u32 length; /* of the payload */
 	union {
 		__u32 acl; /* enum reason by the lists; REASON_COUNT: the lists decide
@@ -74,15 +74,6 @@ static __always_inline enum wire_kind pkt_kind(const struct pkt_ctx *c)
 static __always_inline __u32 pkt_ipv6(const struct pkt_ctx *c)
 {
 	return c->offsets >> 32 & 1;
-}
-
-/*
- * Return the sender's port, network order: the low 16 bits of the name's last word
- * (packet_player()). Called by reply_possible() alone.
- */
-static __always_inline __be16 pkt_port(const struct pkt_ctx *c)
-{
-	return c->peer.word[2];
 }
 
 /*

@@ -353,7 +353,7 @@ SEC("xdp")
 int shield_cache(struct xdp_md *ctx)
 {
 	struct pkt_ctx c = { 0 };
-	int action = pkt_find(ctx, &c);
+	int action = pkt_find_cached(ctx, &c);
 	__u32 reason, why;
 
 	if (action != PATH_SLOW)

@@ -38,12 +38,13 @@ static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p
 }
 
 /*
- * Fill *@ret from the context that shield() stored, or else parse the frame. Returns
- * PATH_SLOW with *@ret set, or what to do with the frame. Analysed once by the verifier.
- * Called by shield_validate() and shield_cache(), first. c.decided may be set only from a
- * context of the fast path, which has found the source on no list.
+ * Fill *@ret from the context that shield() stored, or else parse the frame. @validates:
+ * with ret->peer. Returns PATH_SLOW with *@ret set, or what to do with the frame. Called
+ * by pkt_find_validated() and pkt_find_cached(). c.decided may be set only from a context
+ * of the fast path, which has found the source on no list.
  */
-__noinline int pkt_find(struct xdp_md *ctx, struct pkt_ctx *ret)
+static __always_inline int pkt_find(struct xdp_md *ctx, bool validates,
+				    struct pkt_ctx *ret)
 {
 	struct packet p = { 0 };
 	struct target target;
@@ -60,9 +61,22 @@ __noinline int pkt_find(struct xdp_md *ctx, struct pkt_ctx *ret)
 		ret->length = p.length;
 	}
 	pkt_packet(ctx, ret, &p);
-	packet_peer(&p, SENDER, pkt_slot(ret), &ret->peer);
+	if (validates)
+		packet_peer(&p, SENDER, pkt_slot(ret), &ret->peer);
 	ret->net = address_net(&p, SENDER);
 	return PATH_SLOW;
+}
+
+/* pkt_find(), analysed once by the verifier. Called by shield_validate() alone, first. */
+__noinline int pkt_find_validated(struct xdp_md *ctx, struct pkt_ctx *ret)
+{
+	return pkt_find(ctx, true, ret);
+}
+
+/* The same for shield_cache(). */
+__noinline int pkt_find_cached(struct xdp_md *ctx, struct pkt_ctx *ret)
+{
+	return pkt_find(ctx, false, ret);
 }
 
 /*
@@ -262,7 +276,7 @@ SEC("xdp")
 int shield_validate(struct xdp_md *ctx)
 {
 	struct pkt_ctx c = { 0 };
-	int action = pkt_find(ctx, &c);
+	int action = pkt_find_validated(ctx, &c);
 	__u32 decision, form, reason;
 
 	if (action != PATH_SLOW)
