@@ -7,6 +7,7 @@
  * that common value is half as bad at least. A player may have several symptoms: the
  * heaviest decides.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,17 @@ static bool shield_refused(const struct rule *rule, const struct lag_counts *c,
 	       c->slot < SERVICES_MAX && 2 * known->refused[c->slot] >= c->lost[LAG_C2S];
 }
 
+/*
+ * Return how much more than @common a player may lose by chance: three standard
+ * deviations. 0 for symptoms that are no count.
+ */
+static double chance(const struct rule *rule, const struct lag_counts *c, double common)
+{
+	if (rule->symptom != SYMPTOM_LOSS)
+		return 0;
+	return 3 * sqrt(common / (double)(c->received[rule->way] + c->lost[rule->way]));
+}
+
 static enum lag_cause cause_of(const struct rule *rule, const struct lag_counts *c,
 			       const struct lag_known *known,
 			       const struct compared *compared, double value, double bad)
@@ -202,7 +214,8 @@ static enum lag_cause cause_of(const struct rule *rule, const struct lag_counts 
 	 * is above it is not worse than those below. A player that has much more than
 	 * all the others has a cause of its own.
 	 */
-	bool own = compared->common < bad / 2 || value >= 2 * compared->common + bad;
+	double far = 2 * compared->common + bad + chance(rule, c, compared->common);
+	bool own = compared->common < bad / 2 || value >= far;
 
 	if (shield_refused(rule, c, known))
 		return CAUSE_SHIELD;
@@ -239,7 +252,8 @@ static enum lag_cause consider(struct bench *b, const struct rule *rule,
 	struct compared compared;
 	enum lag_cause cause;
 
-	if (value < bad)
+	if (value < bad ||
+	    (rule->symptom == SYMPTOM_LOSS && c->lost[rule->way] < LAG_LEAST_LOST))
 		return CAUSE_NONE;
 	compared = compare(b, rule, c->slot);
 	cause = cause_of(rule, c, b->known, &compared, value, bad);

@@ -21,6 +21,7 @@
 #define LAG_BAD_PAUSE	 0.01 /* share of the minute, but at least: */
 #define LAG_PAUSE_MS	 500
 #define LAG_LEAST	 50 /* messages of a direction; fewer say nothing about loss */
+#define LAG_LEAST_LOST	 3 /* fewer lost messages are chance */
 #define LAG_LEAST_PINGS	 10
 #define LAG_UNSEEN_MOST	 0.25 /* share of missing samples that leaves all unknown */
 #define LAG_UNSEEN_FEW	 0.01 /* up to which a minute without a symptom is good */
