@@ -206,6 +206,17 @@ static void short_ring(struct probe_facts *f)
 	f->ring.most = 8192;
 }
 
+static void forgetful(struct probe_facts *f)
+{
+	strcpy(f->driver, "vmxnet3");
+}
+
+static void forgetful_ring(struct probe_facts *f)
+{
+	forgetful(f);
+	short_ring(f);
+}
+
 static void small_ring(struct probe_facts *f)
 {
 	f->ring.now = f->ring.most = 256;
@@ -291,6 +302,10 @@ static const struct fault faults[] = {
 	{ "by address, IPv6", by_address6, "spread", PROBE_WARN,
 	  "ethtool -N eth0 rx-flow-hash udp6 sdfn" },
 	{ "short ring", short_ring, "ring", PROBE_WARN, "ethtool -G eth0 rx 4096" },
+	{ "vmxnet3", forgetful, "mode", PROBE_WARN,
+	  "quakeshield detach # before a change, then start again" },
+	{ "short ring of vmxnet3", forgetful_ring, "ring", PROBE_WARN,
+	  "quakeshield detach; ethtool -G eth0 rx 4096" },
 	{ "small ring", small_ring, "ring", PROBE_OK, "" },
 	{ "LRO", lro, "lro", PROBE_WARN, "ethtool -K eth0 lro off" },
 	{ "GRO-HW", gro_hardware, "gro-hw", PROBE_WARN, "ethtool -K eth0 rx-gro-hw off" },

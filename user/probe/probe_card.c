@@ -65,6 +65,12 @@ static void judge_program(const struct probe_facts *f, struct probe_findings *to
 	}
 }
 
+/* Return true for a driver that runs no program any more once its rings are made anew. */
+static bool is_forgetful(const struct probe_facts *f)
+{
+	return is_native(f) && !strcmp(f->driver, "vmxnet3");
+}
+
 static void judge_mode(const struct probe_facts *f, struct probe_findings *to)
 {
 	if (!is_native(f)) {
@@ -81,6 +87,12 @@ static void judge_mode(const struct probe_facts *f, struct probe_findings *to)
 			"where they are not written",
 			f->interface);
 		probe_fix(to, "ethtool -K OTHER-END gro on # on its other end");
+	} else if (is_forgetful(f)) {
+		probe_say(to, "mode", PROBE_WARN,
+			  "driver '%s' has native XDP, but where its ring or MTU changes "
+			  "while the shield is attached nothing is judged any more",
+			  f->driver);
+		probe_fix(to, "quakeshield detach # before a change, then start again");
 	} else {
 		probe_say(to, "mode", PROBE_OK, "driver '%s' has native XDP", f->driver);
 	}
@@ -176,7 +188,8 @@ static void judge_ring(const struct probe_facts *f, struct probe_findings *to)
 		"a receive ring holds %u frames of the %u that it could: the start of a "
 		"flood loses players' too",
 		f->ring.now, f->ring.most);
-	probe_fix(to, "ethtool -G %s rx %u", f->interface, wanted);
+	probe_fix(to, "%sethtool -G %s rx %u",
+		  is_forgetful(f) ? "quakeshield detach; " : "", f->interface, wanted);
 }
 
 static void judge_joining(const struct probe_facts *f, struct probe_findings *to)
