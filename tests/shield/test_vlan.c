@@ -20,7 +20,7 @@
 
 #define NET "/sys/class/net/"
 
-static const char *said; /* the interfaces whose drivers say that they take tags off */
+static const char *said; /* interfaces: their drivers say that they take tags off */
 
 int ethtool_feature(const char *interface, const char *feature)
 {
