@@ -41,6 +41,10 @@ message)
 load)
 	exec tests/run.sh vmtests/vm_load.sh
 	;;
+drivers)
+	export TEST_TIMEOUT=1500 # five of them
+	exec tests/run.sh vmtests/vm_drivers.sh
+	;;
 attach)
 	exec tests/run.sh vmtests/vm_load.sh vmtests/vm_attach.sh
 	;;
@@ -57,7 +61,7 @@ shield)
 		vmtests/vm_virtio.sh vmtests/vm_flood.sh tests/net/net_lifetime.sh
 	;;
 *)
-	echo "not ok guest.sh: KERNELS expects '$expect', not shield, scripts, short, attach, load or message"
+	echo "not ok guest.sh: KERNELS expects '$expect', not shield, scripts, short, attach, drivers, load or message"
 	exit 1
 	;;
 esac

@@ -10,6 +10,7 @@
 # everything else; the second carries the tests' output and nothing else.
 
 GUEST_MODULES='virtio_pci virtio_net veth sch_ingress cls_bpf act_bpf nf_tables nft_counter nft_objref'
+DRIVER_MODULES='vmxnet3 e1000e igb bonding bridge 8021q'
 GUEST_TOOLS='bash awk ip nft jq ethtool tc sysctl timeout nsenter unshare setpriv taskset find od cmp'
 
 # --- KVM, or not
@@ -62,6 +63,77 @@ virtio_pair()
 		-device virtio-net-pci,netdev=b,mac=52:54:00:78:00:02
 }
 
+# wire NUMBER MODEL: a device of that model, and a virtio device as its link, by MAC
+# addresses that end with NUMBER:01 and NUMBER:02.
+wire()
+{
+	printf '%s ' -netdev "hubport,id=near$1,hubid=1$1" -netdev "hubport,id=far$1,hubid=1$1" \
+		-device "$2,netdev=near$1,romfile=,mac=52:54:00:78:$1:01" \
+		-device "virtio-net-pci,netdev=far$1,romfile=,mac=52:54:00:78:$1:02"
+}
+
+# The same, of virtio with several queues at both ends, which a hub does not have.
+wire_taps() # NUMBER
+{
+	local end
+
+	for end in 1 2; do
+		printf '%s ' -netdev "tap,id=tap$end,ifname=vmtest$end,queues=4,script=no,downscript=no" \
+			-device "virtio-net-pci,netdev=tap$end,romfile=,mq=on,vectors=10,mac=52:54:00:78:$1:0$end"
+	done
+}
+
+# The devices that vm_drivers.sh tests, by its numbers. A model that this emulator lacks
+# is left out.
+driver_wires()
+{
+	local model number=1
+
+	[ "${#INSIDE[@]}" = 0 ] || wire_taps 01
+	for model in e1000e vmxnet3 igb virtio-net-pci virtio-net-pci; do
+		number=$((number + 1))
+		! "${QEMU[@]}" -device "$model,help" >/dev/null 2>&1 || wire "0$number" "$model"
+	done
+}
+
+# --- the emulator
+
+# The suite of Debian's that the emulator for EXPECT is from; empty: the one that is here.
+# igb is in 8.0 and newer.
+qemu_suite() # EXPECT
+{
+	local usual=''
+
+	[ "$1" != drivers ] || usual=bookworm-backports
+	echo "${VM_QEMU-$usual}"
+}
+
+# Unpacked like a kernel. If it cannot be had, the emulator that is here has to do.
+qemu_fetch() # EXPECT
+{
+	local suite into
+
+	suite=$(qemu_suite "$1") into=$CACHE/qemu/$suite
+	[ -n "$suite" ] && [ ! -d "$into" ] || return 0
+	lists_update "$suite" &&
+		unpack "$suite" "$into" qemu-system-x86 qemu-system-common qemu-system-data seabios &&
+		mv "$into.part" "$into"
+}
+
+# Set QEMU, and INSIDE to what it runs in.
+qemu_find() # EXPECT
+{
+	local of
+
+	of=$CACHE/qemu/$(qemu_suite "$1")/usr
+	QEMU=(qemu-system-x86_64) INSIDE=()
+	! "$of/bin/qemu-system-x86_64" --version >/dev/null 2>&1 ||
+		QEMU=("$of/bin/qemu-system-x86_64" -L "$of/share/qemu" -L "$of/share/seabios")
+	[ "$1" = drivers ] || return
+	INSIDE=(unshare --user --map-root-user --net vmtests/taps.sh)
+	"${INSIDE[@]}" true 2>/dev/null || INSIDE=()
+}
+
 # --- the initramfs
 
 # root_add ROOT FILE: the file at the same path, and the libraries that it names.
@@ -95,12 +167,12 @@ root_tools()
 }
 
 # Numbered in the order of loading, and unpacked: old kernels cannot do that themselves.
-root_modules() # ROOT KERNEL-DIRECTORY
+root_modules() # ROOT KERNEL-DIRECTORY MODULES
 {
 	local root=$1 module number=10 release
 
 	release=$(kernel_release "$2")
-	for module in $GUEST_MODULES; do
+	for module in $3; do
 		modprobe -q -C /dev/null -d "$2" -S "$release" --show-depends "$module" 2>/dev/null
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r module; do
 		number=$((number + 1))
@@ -134,35 +206,42 @@ root_build()
 }
 
 # The kernel takes one archive after another.
-initrd_build() # KERNEL-DIRECTORY
+initrd_build() # KERNEL-DIRECTORY MODULES
 {
 	mkdir -p "$job/modules.d/modules"
-	root_modules "$job/modules.d" "$1"
+	root_modules "$job/modules.d" "$1" "$2"
 	archive "$job/modules.d" | cat "$work/root" - >"$job/initrd"
 	rm -rf "$job/modules.d"
 }
 
 # --- the run
 
-# Emulated processors of one guest exclude each other more than they help.
-guest_cpus()
+# Emulated processors of one guest exclude each other more than they help; a card with
+# several queues has them all the same.
+guest_cpus() # EXPECT
 {
-	echo "${VM_CPUS:-$([ "$ACCEL" = kvm ] && echo 2 || echo 1)}"
+	local most=1
+
+	[ "$ACCEL" != kvm ] && [ "$1" != drivers ] || most=2
+	echo "${VM_CPUS:-$most}"
 }
 
 # run_qemu EXPECT KERNEL-DIRECTORY: output in $job/output, the kernel's log in
 # $job/klog; returns the guest's status, 124 after the time limit, 125 if it died.
+# Without no_timer_check a guest dies at boot where its host is busy.
 run_qemu()
 {
-	local status=0 code
+	local status=0 code devices=virtio_pair modules=$GUEST_MODULES
 
-	initrd_build "$2" || return 125
+	[ "$1" != drivers ] || devices=driver_wires modules+=" $DRIVER_MODULES"
+	qemu_find "$1"
+	initrd_build "$2" "$modules" || return 125
 	# shellcheck disable=SC2046 # a list of words
-	timeout --kill-after=5 "$LIMIT_S" qemu-system-x86_64 -accel "$(accel_option)" \
-		-cpu "$CPU" -smp "$(guest_cpus)" -m 1024 -nodefaults -display none -no-reboot \
+	timeout --kill-after=5 "$LIMIT_S" "${INSIDE[@]}" "${QEMU[@]}" -accel "$(accel_option)" \
+		-cpu "$CPU" -smp "$(guest_cpus "$1")" -m 1024 -nodefaults -display none -no-reboot \
 		-kernel "$(kernel_image "$2")" -initrd "$job/initrd" \
-		-append "console=ttyS0 quiet panic=-1 oops=panic net.ifnames=0 mitigations=off -- $PWD $BUILD $1" \
-		-serial "file:$job/klog" -serial "file:$job/output" $(virtio_pair) \
+		-append "console=ttyS0 quiet panic=-1 oops=panic net.ifnames=0 mitigations=off no_timer_check ${ONLY:+ONLY=$ONLY} -- $PWD $BUILD $1" \
+		-serial "file:$job/klog" -serial "file:$job/output" $("$devices") \
 		</dev/null 2>"$job/qemu.log" &
 	guest_wait || status=$?
 	rm "$job/initrd"

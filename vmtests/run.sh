@@ -9,9 +9,12 @@
 #   VM_LIMIT=SECONDS for one kernel            VM_FETCH=SECONDS   for all downloads
 #   VM_EXPECT=load   of kernels that protect, only whether the shield loads: a minute each;
 #                    VM_EXPECT=shield: all of them in full, see KERNELS
+#   ONLY=igb         of the drivers of DRIVERS this one
 #   V=1              show what passed, too
 #   VM_KERNELS=FILE  another list in the place of KERNELS
 #   VM_UBUNTU=URL    a mirror of Ubuntu, for kernels of its suites
+#   VM_QEMU=SUITE    the emulator of that suite of Debian's; for drivers it is
+#                    bookworm-backports without (empty: the one that is here)
 #
 # A kernel that cannot be had is skipped by name. One that boots and fails is a failure,
 # and so is one that does not boot. What the guests said is kept in build/vmtest/.
@@ -84,6 +87,7 @@ prepare()
 			return
 		}
 		accel_probe "$directory"
+		qemu_fetch "$expect" || echo "vmtest: no qemu from $(qemu_suite "$expect")" >&2
 	fi
 	if [ "$way" = vng ]; then
 		lacks=$(vng_lacks "$directory")
