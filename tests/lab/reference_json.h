@@ -19,6 +19,7 @@
 #include "lib/jsonl.h"
 #include "lag/lag_json.h"
 #include "lag/lag_report.h"
+#include "replay/beside.h"
 #include "replay/replay.h"
 #include "samples/players_file.h"
 #include "stats/day.h"
@@ -39,6 +40,7 @@ static const struct face {
 	  probe_json_keys },
 	{ "discover", "`quakeshield discover --json`", discover_json_keys },
 	{ "reload", "`quakeshield reload --json`", reload_json_keys },
+	{ "trial", "`quakeshield reload --trial --json`", beside_json_keys },
 	{ "list", "`quakeshield allow list --json`, `quakeshield deny list --json`",
 	  list_json_keys },
 	{ "attacks", "`quakeshield attacks --json`", attacks_json_keys },

@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 
+#include "cmd/cmd_trial.h"
 #include "cmd/commands.h"
 #include "config/config.h"
 #include "config/config_diff.h"
@@ -412,6 +413,12 @@ int cmd_reload(const struct call *call)
 	};
 	int err;
 
+	if (call_has(call, OPTION_TRIAL))
+		return reload_trial(call);
+	if (call_has(call, OPTION_FOR)) {
+		log_error("reload: --for goes with --trial alone");
+		return EXIT_USAGE;
+	}
 	r.confirm = confirm_seconds(call);
 	if (r.confirm < 0)
 		return EXIT_USAGE;

@@ -68,11 +68,14 @@ const struct command commands[] = {
 		.name = "reload",
 		.run = cmd_reload,
 		.help = "apply the configuration again, keeping all state",
-		.options = BIT(CONFIG) | BIT(SET) | BIT(UNDO) | BIT(CONFIRM) | BIT(PIN) |
-			   BIT(JSON),
+		.options = BIT(CONFIG) | BIT(SET) | BIT(UNDO) | BIT(CONFIRM) |
+			   BIT(TRIAL) | BIT(FOR) | BIT(PIN) | BIT(JSON),
 		.operands = "",
 		.completion = "",
-		.more = "Without -c a running daemon is asked to read its own file again.",
+		.more = "Without -c a running daemon is asked to read its own file "
+			"again.\n"
+			"--trial lasts a minute, or as long as --for says, or until it "
+			"is interrupted.",
 	},
 	{
 		.name = "stats",

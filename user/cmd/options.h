@@ -35,6 +35,8 @@
 	  "go back to the configuration that was in force before")	\
 	X(CONFIRM, 0, "confirm", "SECONDS", "30 60 300",		\
 	  "undo it after so many seconds unless you press Enter")	\
+	X(TRIAL, 0, "trial", "FILE", "@file",				\
+	  "apply nothing: what this other configuration would decide now")	\
 	X(UNLIMITED, 0, "unlimited", NULL, "",				\
 	  "allow: all that comes from there, and all answers")		\
 	X(CONTAINERS, 0, "containers", NULL, "",				\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * replay.c - see replay.h: files, frames, the clock, and what each side says.
+ * replay.c - see replay.h: frames, the clock, and what each side says.
  *
  * The clock of the programs moves as far as times of the capture move forward. It never
  * goes back: a time that is a little earlier is a packet out of order, one that is much
@@ -12,15 +12,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "lib/input.h"
 #include "lib/log.h"
 #include "replay/replay_internal.h"
 
 #define ETHERNET	14 /* bytes of its header */
 #define FRAME_MAX	4096 /* more than the kernel lets a program judge */
-#define SCAN_FRAMES	65536 /* that are looked at before a file is replayed */
 #define OUT_OF_ORDER_NS 1000000000ll
 #define JUMP_NS		(30 * 86400 * 1000000000ll)
 #define CLOCK_MOST_NS	(1ull << 59)
@@ -46,7 +43,8 @@ struct replay {
 	struct side sides[REPLAY_SIDES];
 	struct hosts hosts;
 	struct sum sum;
-	void (*each)(const struct replay_packet *packet, void *context);
+	const struct shield *beside; /* NULL: captures are replayed */
+	replay_each *each;
 	void *context;
 	bool begun; /* the clock has seen a packet */
 	int64_t last_ns; /* the capture's time that now_ns is of */
@@ -56,13 +54,11 @@ struct replay {
 
 /* --- opening ------------------------------------------------------------------- */
 
-static int side_open(struct replay *r, int side, const struct config *config)
+/* Begin with the trial of the side, which is of @config. */
+static int side_begin(struct replay *r, int side, const struct config *config)
 {
 	struct side *s = &r->sides[side];
-	int err = trial_begin(config, &s->trial);
 
-	if (err)
-		return err;
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		trial_service(s->trial, slot, &r->sum.services[side][slot]);
 	s->responses = responses_create(config, s->trial);
@@ -72,28 +68,67 @@ static int side_open(struct replay *r, int side, const struct config *config)
 	return -ENOMEM;
 }
 
-int replay_open(const struct config *config, const struct config *other,
-		void (*each)(const struct replay_packet *packet, void *context),
-		void *context, struct replay **ret)
+static struct replay *create(replay_each *each, void *context)
 {
 	struct replay *r = calloc(1, sizeof(*r));
-	int err;
 
 	if (!r) {
 		log_error("replay: not enough memory");
-		return -ENOMEM;
+		return NULL;
 	}
 	r->each = each;
 	r->context = context;
 	r->now_ns = TRIAL_BEGIN_NS;
-	err = side_open(r, 0, config);
+	return r;
+}
+
+/* The trials are there, unless @err. 0 and *@ret, or -errno after a message. */
+static int begin(struct replay *r, int err, const struct config *config,
+		 const struct config *other, struct replay **ret)
+{
+	if (!err)
+		err = side_begin(r, 0, config);
 	if (!err && other)
-		err = side_open(r, 1, other);
+		err = side_begin(r, 1, other);
 	if (err)
 		replay_close(r);
 	else
 		*ret = r;
 	return err;
+}
+
+int replay_open(const struct config *config, const struct config *other,
+		replay_each *each, void *context, struct replay **ret)
+{
+	struct replay *r = create(each, context);
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	err = trial_begin(config, &r->sides[0].trial);
+	if (!err && other)
+		err = trial_begin(other, &r->sides[1].trial);
+	return begin(r, err, config, other, ret);
+}
+
+int replay_beside(const struct shield *shield, const struct config *now,
+		  const struct config *other, int (*start)(void *context),
+		  replay_each *each, void *context, struct replay **ret)
+{
+	struct replay *r = create(each, context);
+	struct trial *both[REPLAY_SIDES];
+	__u64 now_ns;
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->beside = shield;
+	err = trial_fork(shield, other, start, context, both, &now_ns);
+	for (int i = 0; !err && i < REPLAY_SIDES; i++) {
+		r->sides[i].trial = both[i];
+		r->now_ns = now_ns;
+	}
+	return begin(r, err, now, other, ret);
 }
 
 void replay_close(struct replay *r)
@@ -115,7 +150,7 @@ void replay_print(const struct replay *r, FILE *out)
 
 /* --- the clock ----------------------------------------------------------------- */
 
-static void clock_move(struct replay *r, int64_t time_ns)
+void replay_clock(struct replay *r, int64_t time_ns)
 {
 	int64_t past = r->begun ? time_ns - r->last_ns : 0;
 
@@ -135,14 +170,21 @@ static void clock_move(struct replay *r, int64_t time_ns)
 
 /* --- ends ------------------------------------------------------------------------ */
 
+/* The address of @end, IPv4 in ::ffff:0:0/96. */
+static void end_address(const struct record_address *end, __be32 ret[4])
+{
+	memset(ret, 0, 4 * sizeof(*ret));
+	if (end->length == 4)
+		ret[2] = htonl(0xffff);
+	memcpy((uint8_t *)ret + (end->length == 4 ? 12 : 0), end->bytes, end->length);
+}
+
 /* The slot of the service at @end; -1: none. */
 static int end_slot(const struct side *s, const struct record_address *end)
 {
-	__be32 address[4] = { 0 };
+	__be32 address[4];
 
-	if (end->length == 4)
-		address[2] = htonl(0xffff);
-	memcpy((uint8_t *)address + (end->length == 4 ? 12 : 0), end->bytes, end->length);
+	end_address(end, address);
 	return trial_slot(s->trial, address, end->port);
 }
 
@@ -264,6 +306,61 @@ static bool differs(const struct replay_verdict by[REPLAY_SIDES])
 	       !same_text(a.reason, b.reason);
 }
 
+/* --- beside a running shield ----------------------------------------------------------
+ */
+
+static struct trial_client client_of(const struct replay_packet *p)
+{
+	struct trial_client client = { .port = p->source.port };
+
+	end_address(&p->source, client.address);
+	return client;
+}
+
+static bool refused(const struct replay_verdict *v)
+{
+	return !v->skip && !v->verdict.passes;
+}
+
+/*
+ * The packet has passed, and would not have by what the first side knows: it did not see
+ * the cookie that the shield has asked for. Take over what the shield knows of the
+ * client. True: judge again.
+ */
+static bool catch_up(struct replay *r, const struct replay_packet *p)
+{
+	struct trial_client client = client_of(p);
+	bool more = false;
+
+	for (int i = 0; i < REPLAY_SIDES; i++)
+		if (p->by[i].service)
+			more |= trial_catch_up(r->sides[i].trial, r->beside,
+					       p->by[i].verdict.slot, &client);
+	return more;
+}
+
+/*
+ * Judge a packet that the running shield has let pass. A client that the second side
+ * challenges is taken to return the cookie: what it sends next is judged as then.
+ */
+static void judge_beside(struct replay *r, const uint8_t *bytes, const struct flow *flow,
+			 struct replay_packet *p)
+{
+	const struct replay_verdict *now = &p->by[0], *then = &p->by[1];
+
+	if (!p->out && refused(now) && now->service && catch_up(r, p))
+		for (int i = 0; i < REPLAY_SIDES; i++)
+			judge_side(r, i, bytes, flow, p);
+	p->doubtful = refused(now);
+	if (!p->out && then->service && !then->skip &&
+	    then->verdict.reason == REASON_CHALLENGED) {
+		struct trial_client client = client_of(p);
+
+		trial_validate(r->sides[1].trial, then->verdict.slot, &client);
+	}
+	p->differs = !p->doubtful && !now->skip && !then->skip && differs(p->by);
+}
+
 /* 0, or -ENOMEM after a message. */
 static int judge(struct replay *r, const uint8_t *bytes, const struct flow *flow,
 		 enum replay_skip skip, struct replay_packet *p)
@@ -277,6 +374,9 @@ static int judge(struct replay *r, const uint8_t *bytes, const struct flow *flow
 		else
 			judge_side(r, i, bytes, flow, p);
 	p->differs = other && differs(p->by);
+	p->doubtful = false;
+	if (r->beside && !skip)
+		judge_beside(r, bytes, flow, p);
 	err = sum_add(&r->sum, p, other);
 	if (!err && r->each)
 		r->each(p, r->context);
@@ -338,8 +438,7 @@ static enum replay_skip skip_of(const struct capture_frame *f, size_t length,
 	return captured < ETHERNET || (captured < length && !read) ? SKIP_CUT : SKIP_NONE;
 }
 
-static int frame_take(struct replay *r, const struct capture_frame *f,
-		      struct replay_packet *p)
+int replay_frame(struct replay *r, const struct capture_frame *f, struct replay_packet *p)
 {
 	struct flow flow;
 	size_t captured, length;
@@ -349,7 +448,7 @@ static int frame_take(struct replay *r, const struct capture_frame *f,
 	long more;
 	int err = 0;
 
-	clock_move(r, f->time_ns);
+	replay_clock(r, f->time_ns);
 	p->number = f->number;
 	p->time_ns = f->time_ns;
 	p->frame = ethernet(r, f, &captured, &more);
@@ -378,96 +477,20 @@ static int frame_take(struct replay *r, const struct capture_frame *f,
 	return err;
 }
 
-/* --- files ----------------------------------------------------------------------- */
-
-static int complain(const char *name, const char *why)
+void replay_glance(struct replay *r, const struct capture_frame *f)
 {
-	log_error("replay: '%s': %s", name, why);
-	return -EBADMSG;
+	const uint8_t *bytes;
+	struct flow flow;
+	size_t captured;
+	long more;
+
+	bytes = ethernet(r, f, &captured, &more);
+	flow_read(bytes, captured, &flow);
+	hosts_learn(&r->hosts, &flow, serves(r, &flow, &flow.source),
+		    serves(r, &flow, &flow.destination));
 }
 
-/* Open the capture @name. 0 and *@ret, or -errno after a message. */
-static int file_open(const char *name, const struct replay_how *how, bool quiet,
-		     struct capture **ret)
+unsigned int replay_next_file(struct replay *r)
 {
-	uint8_t beginning[4];
-	char message[512];
-	size_t n = 0;
-	FILE *file = input_open(name, NULL, beginning, sizeof(beginning), &n);
-	int err;
-
-	if (!file) {
-		err = -errno;
-		log_error("replay: cannot open '%s': %s", name, strerror(-err));
-		return err;
-	}
-	if (!capture_recognise(beginning, n)) {
-		fclose(file);
-		return complain(name, n ? "no pcap or pcapng file" : "the file is empty");
-	}
-	if (!quiet)
-		how->begin(how->context, name, file);
-	err = capture_open(file, ret, message, sizeof(message));
-	if (err)
-		return complain(name, err == -EBADMSG ? message : strerror(-err));
-	if (how->filter && capture_filter(*ret, how->filter, message, sizeof(message))) {
-		capture_close(*ret);
-		return complain(name, message);
-	}
-	return 0;
-}
-
-/* Look at the beginning of a file to learn where servers are, if it can be read twice. */
-static int scan(struct replay *r, const char *name, const struct replay_how *how)
-{
-	struct capture *capture = NULL;
-	struct capture_frame f = { 0 };
-	struct stat st;
-	int err;
-
-	if (!strcmp(name, "-") || stat(name, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	err = file_open(name, how, true, &capture);
-	if (err)
-		return err;
-	for (int i = 0; i < SCAN_FRAMES && capture_next_frame(capture, &f) == 1; i++) {
-		const uint8_t *bytes;
-		struct flow flow;
-		size_t captured;
-		long more;
-
-		bytes = ethernet(r, &f, &captured, &more);
-		flow_read(bytes, captured, &flow);
-		hosts_learn(&r->hosts, &flow, serves(r, &flow, &flow.source),
-			    serves(r, &flow, &flow.destination));
-	}
-	capture_close(capture);
-	return 0;
-}
-
-int replay_file(struct replay *r, const char *name, const struct replay_how *how)
-{
-	struct replay_packet packet = { .file = name, .file_number = r->sum.files++ };
-	struct capture *capture = NULL;
-	struct capture_frame f = { 0 };
-	int err = scan(r, name, how), got = 0;
-
-	if (!err)
-		err = file_open(name, how, false, &capture);
-	if (err)
-		return err;
-	while (!err && (got = capture_next_frame(capture, &f)) == 1) {
-		err = frame_take(r, &f, &packet);
-		how->step(how->context);
-	}
-	if (!err && got < 0) {
-		char where[640];
-
-		snprintf(where, sizeof(where), "after packet %llu: %s",
-			 (unsigned long long)capture_packets(capture),
-			 capture_error(capture));
-		err = complain(name, where);
-	}
-	capture_close(capture);
-	return err;
+	return r->sum.files++;
 }

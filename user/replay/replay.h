@@ -66,6 +66,9 @@ struct replay_packet {
 	uint32_t length; /* of all of it */
 	struct replay_verdict by[REPLAY_SIDES];
 	bool differs; /* the sides say different things */
+	bool doubtful; /* of replay_beside(): the shield has let it pass, and the first
+			* side would not: that side lacks something that the shield knows
+			*/
 };
 
 /* A verdict as names of the tables; NULL: it has none. */
@@ -78,14 +81,27 @@ struct replay_words replay_words(const struct replay_verdict *verdict);
 
 struct replay;
 
+/* A function that gets each packet with its verdicts. */
+typedef void replay_each(const struct replay_packet *packet, void *context);
+
 /*
  * Begin with @config and, unless NULL, @other. @each gets every packet with its verdicts,
  * or is NULL. Takes half a second for each configuration. 0 and *@ret, or -errno after a
  * message.
  */
 int replay_open(const struct config *config, const struct config *other,
-		void (*each)(const struct replay_packet *packet, void *context),
-		void *context, struct replay **ret);
+		replay_each *each, void *context, struct replay **ret);
+
+/*
+ * Begin beside @shield, which runs and is only read: the first side is what it does,
+ * @now being its configuration, the second what it would do with @other. Both begin with
+ * what it knows. For frames that it has let pass: replay_frame(), those from @start on,
+ * which is called with @context right before its tables are read, and returns 0 or -errno
+ * after a message. Takes a second. 0 and *@ret, or -errno after a message.
+ */
+int replay_beside(const struct shield *shield, const struct config *now,
+		  const struct config *other, int (*start)(void *context),
+		  replay_each *each, void *context, struct replay **ret);
 
 /* End @replay, with all that belongs to it; NULL: nothing. */
 void replay_close(struct replay *replay);
@@ -104,6 +120,15 @@ struct replay_how {
  * message; what came before a place that is damaged is replayed.
  */
 int replay_file(struct replay *replay, const char *name, const struct replay_how *how);
+
+/*
+ * Judge one frame, at its time; @packet keeps its file. 0, or -ENOMEM after a message.
+ */
+int replay_frame(struct replay *replay, const struct capture_frame *frame,
+		 struct replay_packet *packet);
+
+/* Let it be @time_ns, by the clock of the frames. */
+void replay_clock(struct replay *replay, int64_t time_ns);
 
 /* Print the counts so far as tables. */
 void replay_print(const struct replay *replay, FILE *out);

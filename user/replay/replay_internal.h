@@ -9,6 +9,14 @@
 #include "replay/replay.h"
 #include "counters.h"
 
+/* --- replay.c ------------------------------------------------------------------- */
+
+/* Let a frame tell where servers are, without judging it. */
+void replay_glance(struct replay *replay, const struct capture_frame *frame);
+
+/* Return the number of the file that begins, from 0 on. */
+unsigned int replay_next_file(struct replay *replay);
+
 /* --- replay_way.c: which way a packet goes ------------------------------------- */
 
 /* The part of a packet's headers that tells its flow. */

@@ -22,39 +22,14 @@
 #include "shield/shield_cells.h"
 #include "shield/shield_clock.h"
 #include "shield/shield_internal.h"
-#include "shield/trial.h"
+#include "shield/trial_internal.h"
 
-#define FRAME_MOST 4096 /* more than the kernel lets a program judge */
 /*
  * The longest frame that the XDP program gets in one piece: 4096 bytes, without 256
  * before the frame and 320 after it, which the kernel keeps. Linux 5.18 and newer put the
  * rest of a longer frame into fragments, and the program would call the packet unparsed.
  */
 #define WHOLE_MOST 3520
-
-/*
- * The samples, read without libbpf: a consumer that is one record behind is never woken
- * up, and the interrupt for that takes longer than all else.
- */
-struct ring {
-	__u64 *consumer; /* what the kernel takes as read */
-	const __u64 *producer; /* followed, a page behind, by the records, twice */
-	__u64 read; /* what was read */
-};
-
-struct trial {
-	const struct shield *of; /* NULL: the trial is of a configuration */
-	struct shield *copy;
-	__u64 second_ns, sweep_ns; /* when a daemon would work next */
-	struct about_host host;
-	struct counter others[OTHER_COUNT];
-	/* While it runs: what the program has shown of the datagram. */
-	enum direction direction;
-	struct ring ring;
-	struct sample seen;
-	bool has_seen;
-	__u8 left[FRAME_MOST]; /* what leaves, as the program has written it */
-};
 
 /* --- what it knows ----------------------------------------------------------- */
 
@@ -150,8 +125,7 @@ static void copy_cells(const struct trial *t, __u32 slot)
 						      wide, apart));
 }
 
-/* Each datagram is shown, which tells what it was counted as; no refusal is noted. */
-static void show_all(struct live *l)
+void trial_show_all(struct live *l)
 {
 	l->sampling = (struct sampling){ .every = 1, .any = 1, .phase = REFUSED_EVERY };
 }
@@ -164,7 +138,7 @@ void trial_reset(struct trial *t, const struct about_host *host, __u32 slot)
 	memcpy(l, t->of->shared, sizeof(*l));
 	l->clock_ns = about_clock(t->of);
 	l->tick_ns = 0;
-	show_all(l);
+	trial_show_all(l);
 	/* A frame of the trial comes from no socket. */
 	memset(l->owners, 0, sizeof(l->owners));
 	copy_cells(t, slot);
@@ -218,8 +192,7 @@ static void take_seen(struct trial *t, const struct sample *sample)
 	t->has_seen = true;
 }
 
-/* A trial with empty tables. The caller applies a configuration or copies tables. */
-static int load(const struct shield *of, __u32 capacity, struct trial **ret)
+int trial_load(const struct shield *of, __u32 capacity, struct trial **ret)
 {
 	struct trial *t = calloc(1, sizeof(*t));
 	int err;
@@ -267,7 +240,7 @@ static void ring_read(struct trial *t)
 
 int trial_open(const struct shield *of, struct trial **ret)
 {
-	int err = load(of, of->capacity, ret);
+	int err = trial_load(of, of->capacity, ret);
 
 	if (!err)
 		copy_once(*ret);
@@ -334,7 +307,7 @@ int trial_begin(const struct config *config, struct trial **ret)
 {
 	struct trial *t = NULL;
 	struct live *l;
-	int err = load(NULL, shield_capacity(config->service_count), &t);
+	int err = trial_load(NULL, shield_capacity(config->service_count), &t);
 
 	if (err)
 		return err;
@@ -349,7 +322,7 @@ int trial_begin(const struct config *config, struct trial **ret)
 		trial_close(t);
 		return err;
 	}
-	show_all(l);
+	trial_show_all(l);
 	t->second_ns = t->sweep_ns = TRIAL_BEGIN_NS;
 	*ret = t;
 	return 0;

@@ -12,6 +12,9 @@
  * The trial of a configuration, trial_begin(), has no running shield behind it. It begins
  * with empty tables, and keeps what it learns. trial_clock() sets its time, and does what
  * a daemon does in the meantime.
+ *
+ * trial_fork() makes two such trials that begin with all that a running shield knows. The
+ * shield goes on by itself, and is only read.
  */
 #ifndef TRIAL_H
 #define TRIAL_H
@@ -83,6 +86,34 @@ int trial_begin(const struct config *config, struct trial **ret);
  * are left out: no server is asked, see trial_cache_put().
  */
 void trial_clock(struct trial *trial, __u64 now_ns);
+
+/*
+ * Load two trials that begin with the tables of @of as they are now: ret[0] as it is
+ * configured, ret[1] as if @config had been applied just then, so services keep their
+ * state if they keep their name. *@ret_now_ns: their time. @begin is called right before
+ * the tables are read; what it returns but 0 ends all. Takes a second. 0, or -errno after
+ * a message; -ENOSPC as of shield_apply(). Locks the tables of @of against other commands
+ * for some milliseconds.
+ */
+int trial_fork(const struct shield *of, const struct config *config,
+	       int (*begin)(void *context), void *context, struct trial *ret[2],
+	       __u64 *ret_now_ns);
+
+/* A client, as a service sees it. */
+struct trial_client {
+	__be32 address[4]; /* IPv4 in ::ffff:0:0/96 */
+	__u16 port;
+};
+
+/*
+ * Let the trial know of @client, which is joining the service in @slot, what @of knows: a
+ * cookie that it has returned, a challenge of the server. False: @of knows nothing.
+ */
+bool trial_catch_up(struct trial *trial, const struct shield *of, __u32 slot,
+		    const struct trial_client *client);
+
+/* Let @client of the service in @slot be validated. */
+void trial_validate(struct trial *trial, __u32 slot, const struct trial_client *client);
 
 /*
  * Return the slot of the service that has the port at the address, or has learned it

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * beside.c - see beside.h: the clock, the tap, and how much of it is judged.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/tap.h"
+#include "lib/log.h"
+#include "replay/beside.h"
+#include "shield/about.h"
+
+#define SECOND_NS 1000000000ll
+#define LOOK_MS	  100 /* how often the time is looked at, without traffic */
+
+struct run {
+	const struct shield *shield;
+	const int *ifindexes;
+	size_t count;
+	struct tap *tap;
+	struct beside *beside;
+	int64_t begun_ns, until_ns;
+	int64_t second_ns; /* when the second began that .taken is of */
+	unsigned int taken; /* datagrams that were judged in this second */
+	uint64_t over; /* datagrams that were not, in all */
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static const char *client_state(void *context, const struct record_address *client)
+{
+	static const char *const names[] = {
+		[ABOUT_INVITED] = "invited",
+		[ABOUT_VALIDATED] = "validated",
+		[ABOUT_ESTABLISHED] = "player",
+	};
+	const struct run *run = context;
+	__be32 address[4] = { 0 };
+	struct about_host host;
+	struct about_flow flow;
+
+	if (client->length == 4)
+		address[2] = htonl(0xffff);
+	memcpy((uint8_t *)address + (client->length == 4 ? 12 : 0), client->bytes,
+	       client->length);
+	host = about_host(address);
+	return about_flows(run->shield, &host, client->port, &flow, 1) ? names[flow.state]
+								       : NULL;
+}
+
+static void each(const struct replay_packet *packet, void *context)
+{
+	struct run *run = context;
+
+	beside_add(&run->beside->rows, packet, client_state, run);
+}
+
+/* Return true if one more frame, of @time_ns, may be judged in its second. */
+static bool within_rate(struct run *run, int64_t time_ns)
+{
+	if (time_ns - run->second_ns >= SECOND_NS) {
+		run->second_ns = time_ns;
+		run->taken = 0;
+	}
+	if (run->taken++ < BESIDE_RATE)
+		return true;
+	if (run->taken == BESIDE_RATE + 1 && run->beside->share > 1) {
+		run->beside->share /= 2;
+		tap_share(run->tap, run->beside->share);
+	}
+	run->over++;
+	return false;
+}
+
+/* 0, or -errno after a message. */
+static int frames(struct run *run, const volatile sig_atomic_t *stop)
+{
+	struct replay_packet packet = { .file = "" };
+	struct capture_frame frame;
+	int err = 0;
+
+	while (!err && !*stop && tap_next(run->tap, &frame) &&
+	       frame.time_ns < run->until_ns)
+		if (within_rate(run, frame.time_ns))
+			err = replay_frame(run->beside->replay, &frame, &packet);
+	return err;
+}
+
+static int judge_all(struct run *run, const volatile sig_atomic_t *stop)
+{
+	struct pollfd readable = { .fd = tap_fd(run->tap), .events = POLLIN };
+	int err = 0;
+
+	while (!err && !*stop && now_ns() < run->until_ns) {
+		int64_t left_ms = (run->until_ns - now_ns()) / 1000000 + 1;
+
+		if (poll(&readable, 1, (int)(left_ms < LOOK_MS ? left_ms : LOOK_MS)) <
+			    0 &&
+		    errno != EINTR)
+			err = -errno;
+		replay_clock(run->beside->replay, now_ns());
+		if (!err)
+			err = frames(run, stop);
+	}
+	run->beside->interrupted = *stop;
+	return err;
+}
+
+/* From now on traffic is kept, to be judged when the trials are there. */
+static int start(void *context)
+{
+	struct run *run = context;
+	int err = tap_open(run->ifindexes, run->count, &run->tap);
+
+	if (err)
+		log_error("trial: cannot look at the traffic: %s", strerror(-err));
+	run->begun_ns = now_ns();
+	return err;
+}
+
+int beside_run(const struct shield *shield, const int *ifindexes, size_t count,
+	       const struct config *now, const struct config *other, int64_t for_ns,
+	       const volatile sig_atomic_t *stop, struct beside **ret)
+{
+	struct run run = { .shield = shield, .ifindexes = ifindexes, .count = count };
+	int err;
+
+	run.beside = calloc(1, sizeof(*run.beside));
+	if (!run.beside) {
+		log_error("trial: not enough memory");
+		return -ENOMEM;
+	}
+	run.beside->share = TAP_SHARES;
+	err = replay_beside(shield, now, other, start, each, &run, &run.beside->replay);
+	if (!err) {
+		run.until_ns = run.begun_ns + for_ns;
+		replay_clock(run.beside->replay, run.begun_ns);
+		err = judge_all(&run, stop);
+		run.beside->seconds = (double)(now_ns() - run.begun_ns) / SECOND_NS;
+		run.beside->lost = run.over + tap_lost(run.tap);
+	}
+	tap_close(run.tap);
+	if (err)
+		beside_free(run.beside);
+	else
+		*ret = run.beside;
+	return err;
+}
+
+void beside_free(struct beside *beside)
+{
+	if (beside)
+		replay_close(beside->replay);
+	free(beside);
+}
