@@ -36,6 +36,7 @@ static const struct {
 	{ FFA FFA, "t.conf:2: found duplicate title 'ffa'\n" },
 	{ "service \"\" { protocol = quake3 port = 1 }",
 	  "t.conf:1: service '' needs a name\n" },
+	{ FFA "\ntemplate \"\" { }\n", "t.conf:3: template '' needs a name\n" },
 	{ "service \"0123456789abcdef0123456789abcdef\" { protocol = quake3 port = 1 }",
 	  "t.conf:1: service name '0123456789abcdef0123456789abcdef' is longer than 31 "
 	  "octets\n" },

@@ -453,9 +453,15 @@ static int shared_read(cfg_t *cfg, cfg_t **ret_defaults)
 				    "section 'defaults' is given twice");
 	if (*ret_defaults && shared_check(*ret_defaults))
 		return -EINVAL;
-	for (unsigned int i = 0; i < cfg_size(cfg, CONFIG_TEMPLATE); i++)
-		if (shared_check(cfg_getnsec(cfg, CONFIG_TEMPLATE, i)))
+	for (unsigned int i = 0; i < cfg_size(cfg, CONFIG_TEMPLATE); i++) {
+		cfg_t *template = cfg_getnsec(cfg, CONFIG_TEMPLATE, i);
+
+		if (!*cfg_title(template))
+			return config_error(template->filename, template->line,
+					    "template '' needs a name");
+		if (shared_check(template))
 			return -EINVAL;
+	}
 	return 0;
 }
 
