@@ -39,6 +39,22 @@ exits()
 	fi
 }
 
+# A full disk: a message and status 1, of short output as of long.
+full_disk()
+{
+	local command
+
+	echo 'service "ffa" { protocol = quake3 port = 27960 }' >"$work/full.conf"
+	for command in "check -c $work/full.conf" "check --print -c $work/full.conf" \
+		"completion bash" "completion zsh" "completion fish"; do
+		# shellcheck disable=SC2086
+		"$SHIELD" $command >/dev/full 2>"$work/err" && return 1
+		cat "$work/err"
+		grep -q "^quakeshield: ${command%% *}: cannot write: No space left" "$work/err" ||
+			return 1
+	done
+}
+
 commands()
 {
 	"$SHIELD" --help | awk '$1 == "quakeshield" && $2 ~ /^[a-z-]+$/ { print $2 }'
@@ -460,6 +476,7 @@ tarball()
 
 check "help, -h and -V of every command" same_help
 check "every option is in the manual" options_in_the_manual
+check "a full disk: 1, and it is said" full_disk
 check "a wrong command line: 2, and it is quoted" wrong_command_lines
 if [ "$(id -u)" = 0 ]; then
 	check "nothing loaded: 3" not_loaded

@@ -76,6 +76,15 @@ json_t *json_text(const char *text)
 	return good;
 }
 
+int print_end(const char *command)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	log_error("%s: cannot write: %s", command, strerror(errno ? errno : EIO));
+	return EXIT_REST;
+}
+
 int print_json(json_t *value)
 {
 	bool bad = !value || json_dumpf(value, stdout, JSON_COMPACT) ||

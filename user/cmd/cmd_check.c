@@ -252,5 +252,5 @@ int cmd_check(const struct call *call)
 		       config->service_count == 1 ? "" : "s");
 	}
 	free(config);
-	return exit_status(err);
+	return err ? exit_status(err) : print_end("check");
 }

@@ -287,7 +287,7 @@ int cmd_completion(const struct call *call)
 		if (strcmp(call->operands[0], shells[i].name) != 0)
 			continue;
 		shells[i].write();
-		return fflush(stdout) ? EXIT_REST : 0;
+		return print_end("completion");
 	}
 	log_error("completion: no such shell: '%s' (bash, zsh or fish)",
 		  call->operands[0]);

@@ -115,10 +115,7 @@ static int tell(const struct call *call, const struct beside *b, const struct co
 	if (call_has(call, OPTION_JSON))
 		return print_json(beside_to_json(b, file, now, other));
 	beside_print(b, file, now, other, stdout);
-	if (!fflush(stdout) && !ferror(stdout))
-		return 0;
-	log_error("cannot write: %s", strerror(errno));
-	return EXIT_REST;
+	return print_end("reload");
 }
 
 static int trial(const struct call *call, const struct shield *shield, __u64 for_ns,

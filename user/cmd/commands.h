@@ -72,6 +72,12 @@ struct json_t;
  */
 struct json_t *json_text(const char *text);
 
+/*
+ * Write out what was printed to stdout. Returns the exit status, EXIT_REST after a
+ * message.
+ */
+int print_end(const char *command);
+
 /* Write one JSON value as a line to stdout, and release it. Returns the exit status. */
 int print_json(struct json_t *value);
 
