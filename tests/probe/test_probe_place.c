@@ -139,7 +139,15 @@ static void unplugged(struct probe_facts *f)
 	row(ETH0)->up = false;
 }
 
+static void dormant(struct probe_facts *f)
+{
+	(void)f;
+	row(ETH0)->dormant = true;
+}
+
 static const struct fault faults[] = {
+	{ "dormant", dormant, "link", PROBE_FAIL,
+	  "ip -d link show eth0 # state DORMANT until that program is done" },
 	{ "no default route", no_route, "interface", PROBE_FAIL,
 	  "quakeshield probe -i IFACE" },
 	{ "misspelt", misspelt, "interface", PROBE_FAIL, "quakeshield probe -i eth0" },

@@ -11,8 +11,10 @@
 
 #include "lib/netlinks.h"
 
-#define DEPTH_MAX    8 /* interfaces above each other */
-#define IFF_LOWER_UP 0x10000u /* linux/if.h, which does not agree with net/if.h */
+#define DEPTH_MAX 8 /* interfaces above each other */
+/* linux/if.h, which does not agree with net/if.h */
+#define IFF_LOWER_UP	0x10000u
+#define IF_OPER_DORMANT 5
 
 /* Kinds with the frames of the interface below, but for a tag or an address. */
 static bool passes_frames(const char *kind)
@@ -52,6 +54,8 @@ static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 			memcpy(&ret->master, RTA_DATA(a), sizeof(ret->master));
 		else if (a->rta_type == IFLA_LINK)
 			memcpy(&below, RTA_DATA(a), sizeof(below));
+		else if (a->rta_type == IFLA_OPERSTATE)
+			ret->dormant = *(const __u8 *)RTA_DATA(a) == IF_OPER_DORMANT;
 		else if (a->rta_type == IFLA_LINK_NETNSID)
 			elsewhere = true;
 		else if (a->rta_type == IFLA_LINKINFO)

@@ -21,6 +21,7 @@ struct netlink_row {
 	int parent; /* interface below a VLAN, macvlan or ipvlan; 0: none, or elsewhere */
 	bool loopback, up; /* up: it is, and so is its carrier */
 	bool enabled; /* it is up, with a carrier or without */
+	bool dormant; /* it waits for another program, such as an 802.1X supplicant */
 	unsigned short type; /* ARPHRD_*: 1 is Ethernet */
 	char kind[NETLINK_KIND]; /* "bridge", "vlan", "veth", ...; "": hardware */
 	char name[IF_NAMESIZE];

@@ -192,6 +192,16 @@ static void judge_routes(const struct probe_facts *f, struct probe_findings *to)
 static void judge_up(const struct probe_facts *f, const struct netlink_row *row,
 		     struct probe_findings *to)
 {
+	if (row->up && row->dormant) {
+		probe_say(to, "link", PROBE_FAIL,
+			  "'%s' is dormant: it waits for another program, such as an "
+			  "802.1X supplicant",
+			  f->interface);
+		probe_fix(to,
+			  "ip -d link show %s # state DORMANT until that program is "
+			  "done",
+			  f->interface);
+	}
 	if (row->up)
 		return;
 	if (row->enabled) {
