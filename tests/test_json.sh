@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 mapfile -t fixtures < <(find tests/data -type f \
-	! -name '*.md' ! -name '*.jsonl' ! -name '*.yml' ! -name '*.tsv' ! -path '*/held/*' ! -name SOURCES)
+	! -name '*.md' ! -name '*.jsonl' ! -name '*.yml' ! -name "*.trace" ! -name '*.tsv' ! -path '*/held/*' ! -name SOURCES)
 
 # is_listed NAME SCHEMA UNSEEN ARGUMENT...: the JSON of `decode` with these arguments.
 is_listed()
@@ -43,8 +43,20 @@ command -v python3 >/dev/null || {
 # Missing here: keys of the daemon, dialects that stay in doubt, an encrypted session, and a
 # record with more fields than it can hold.
 is_listed "decode --json" decode \
-	sampler,service,verdict,shield_reason,shield_kind,dialect_guess,untested,overflow,plaintext \
+	sampler,service,verdict,shield_reason,shield_kind,dialect_guess,untested,overflow,plaintext,streams,trace \
 	--json --hex "${fixtures[@]}"
+# Two kinds of lines: records, and behind them the clients.
+"$SHIELD" decode --trace --json "${fixtures[@]}" 2>"$work/err" >"$work/traced"
+for schema in decode trace-clients; do
+	match=(-v) unseen=payload,plaintext,sampler,service,verdict,shield_reason,shield_kind,dialect_guess,untested,overflow
+	[ "$schema" = decode ] || match=() unseen=
+	if wrong=$(grep "${match[@]}" '^{"client":' "$work/traced" | tests/json_schema.py "$schema" --all "$unseen"); then
+		echo "ok decode --trace --json: $schema"
+	else
+		echo "not ok decode --trace --json: $schema: $(head -n 4 <<<"$wrong" | paste -sd ';')"
+		failed=1
+	fi
+done
 # Missing here: more sessions than are kept.
 is_listed "decode --summary" summary forgotten --summary "$work/arp.pcap" "${fixtures[@]}"
 # Missing here: keys of the daemon, its verdicts, and frames, which the clients of the fixtures do not draw.

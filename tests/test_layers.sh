@@ -64,6 +64,7 @@ oob_rows(_count)?|qw_entity_rows(_count)?|qw_move	rows whose completeness is tes
 (users_note|users_note_at|owner_choose|limit_used_share|view_number|map_hash|nearest_distance|incident_time|extract_harmless|q2_move_checksum|q3_describe|q3_feed_put|top_state|shield_cache_put|cached_response_describe|info_next|pcapng_recognise)	arithmetic of its file, tested without what is around it
 shield_clock_(assumed|read_list)|udp_socket_read|uplink_route_read|http_deadline	reads what a test hands it in place of the kernel
 decoder_sessions|session_table_(bytes|count)|samples_stats|samples_writer_wants_records	the state that a bound is tested by
+trace_lines|trace_size	the places of fields, which a test adds up
 '
 
 verdict()

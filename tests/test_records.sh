@@ -17,7 +17,7 @@ status=0
 # PROTOCOL what NAME KEY, of all files given; what every record has is left out.
 seen()
 {
-	find "$@" -type f ! -name '*.md' ! -name '*.jsonl' ! -name '*.yml' ! -name SOURCES \
+	find "$@" -type f ! -name '*.md' ! -name '*.jsonl' ! -name '*.yml' ! -name '*.trace' ! -name SOURCES \
 		-exec "$BUILD/quakeshield" decode --json {} \; 2>/dev/null |
 		jq -r 'select(.protocol) | .protocol as $p |
 			(.kind as $kind | keys_unsorted[] | "\($p) kind \($kind) \(.)"),

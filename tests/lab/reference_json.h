@@ -12,6 +12,7 @@
 
 #include "cmd/commands.h"
 #include "decode/summary.h"
+#include "decode/trace_clients.h"
 #include "explain/explain.h"
 #include "explain/explain_watch.h"
 #include "incident/incident_now.h"
@@ -57,6 +58,9 @@ static const struct face {
 	{ "decode",
 	  "`quakeshield decode --json`, one object per record; lines of `output { json }`",
 	  record_keys },
+	{ "trace-clients",
+	  "`quakeshield decode --trace --json`, behind the records of a file, one object per client",
+	  trace_client_keys },
 	{ "summary", "`quakeshield decode --summary`, one object per file",
 	  summary_keys },
 	{ "lagometer",

@@ -26,6 +26,7 @@
 #include "decode/record_text.h"
 #include "decode/select.h"
 #include "decode/summary.h"
+#include "decode/trace.h"
 #include "lag/lag_report.h"
 
 enum output {
@@ -38,6 +39,7 @@ enum output {
 struct how {
 	enum output output;
 	bool json;
+	bool trace; /* text or JSON */
 	bool verbose, hex, secrets, progress;
 	enum wire_family protocol;
 	enum demo_format as; /* DEMO_NONE: files are recognised */
@@ -56,6 +58,8 @@ struct run {
 	struct summary summary;
 	struct extract *extract; /* or NULL */
 	struct lagometer *lagometer;
+	struct trace *trace; /* or NULL */
+	struct trace_clients *clients; /* of the file */
 	const char *file; /* to be named in each object, or NULL */
 	uint64_t shown;
 };
@@ -66,23 +70,6 @@ static uint8_t beginning[DEMO_PREFIX];
 static bool done(const struct run *run)
 {
 	return run->options->limit && run->shown == run->options->limit;
-}
-
-/* One as it is, several as an array; null: a password would stand in it. */
-static void write_plain(struct jsonl *json, const struct record *r)
-{
-	jsonl_text(json, ",\"plaintext\":");
-	if (r->masked) {
-		jsonl_text(json, "null");
-		return;
-	}
-	for (unsigned int i = 0; i < r->plains_n; i++) {
-		if (r->plains_n > 1)
-			jsonl_text(json, i ? "," : "[");
-		jsonl_hex(json, r->plains[i].bytes, r->plains[i].n);
-	}
-	if (r->plains_n > 1)
-		jsonl_text(json, "]");
 }
 
 static void write_json(struct run *run, const struct record *r)
@@ -102,14 +89,18 @@ static void write_json(struct run *run, const struct record *r)
 		jsonl_hex(json, r->payload, r->payload_n);
 	}
 	if (run->options->hex && r->plains_n)
-		write_plain(json, r);
+		jsonl_plaintext(json, r);
+	if (run->trace)
+		trace_json(run->trace, json, r);
 	jsonl_text(json, "}\n");
 }
 
 static void write_text(struct run *run, const struct record *r)
 {
 	record_text(run->json, r);
-	if (run->options->verbose)
+	if (run->trace)
+		trace_text(run->trace, run->json, r);
+	else if (run->options->verbose)
 		record_text_fields(run->json, r);
 	if (run->options->hex && !r->masked) {
 		jsonl_text(run->json, "    payload ");
@@ -124,6 +115,8 @@ static void sink(void *context, const struct record *r)
 
 	if (run->extract && r->pieces_n)
 		extract_record(run->extract, r);
+	if (run->trace)
+		trace_record(run->trace, r, run->clients);
 	if (done(run) || !select_takes(&run->options->select, r))
 		return;
 	run->shown++;
@@ -166,6 +159,7 @@ static struct decoder *decoder_for(struct run *run, enum wire_family forced)
 		.fields =
 			options->output == OUTPUT_JSON || options->output == OUTPUT_TEXT,
 		.secrets = options->secrets,
+		.trace = run->trace,
 		.forced = forced,
 		.keylog = &options->keylog,
 	};
@@ -326,6 +320,7 @@ static int read_file(struct run *run, const char *name, FILE *file, size_t n)
 static void begin_file(struct run *run)
 {
 	memset(&run->summary, 0, sizeof(run->summary));
+	run->clients = run->trace ? trace_clients_create() : NULL;
 }
 
 /* Write what sums the file up. */
@@ -335,6 +330,7 @@ static void end_file(struct run *run, const char *name)
 		extract_flush(run->extract);
 	if (run->options->output == OUTPUT_SUMMARY)
 		summary_write(&run->summary, name, run->json);
+	trace_clients_end(&run->clients, run->json, run->file, run->options->json);
 	if (run->lagometer)
 		lag_report(run->lagometer, run->json, run->file, run->options->json);
 	lagometer_free(run->lagometer);
@@ -535,6 +531,9 @@ static int read_options(const struct call *call, struct how *options)
 			  : call_has(call, OPTION_LAGOMETER) ? OUTPUT_LAGOMETER
 			  : options->json		     ? OUTPUT_JSON
 							     : OUTPUT_TEXT;
+	options->trace =
+		call_has(call, OPTION_TRACE) &&
+		(options->output == OUTPUT_JSON || options->output == OUTPUT_TEXT);
 	/* First of all: until it is wiped, others can see it among our arguments. */
 	keyed = read_psk(psk, options);
 	for (const struct given *g = NULL; (g = call_next(call, OPTION_PSK, g));)
@@ -574,6 +573,9 @@ int cmd_decode(const struct call *call)
 	jsonl_init(&json, stdout);
 	run.options = &options;
 	run.json = &json;
+	run.trace = options.trace ? trace_create() : NULL;
+	if (options.trace && !run.trace)
+		return complain(&run, "--trace", strerror(ENOMEM));
 	if (options.extract) {
 		int error = extract_open(options.extract, extracted, &run, &run.extract);
 
@@ -584,6 +586,7 @@ int cmd_decode(const struct call *call)
 		}
 	}
 	status = decode_files(call, &run);
+	trace_free(run.trace);
 	keylog_free(&options.keylog);
 	secret_free(options.key, sizeof(*options.key));
 	if (!extract_close(run.extract))

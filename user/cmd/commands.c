@@ -204,10 +204,10 @@ const struct command commands[] = {
 		.run = cmd_decode,
 		.help = "decode captures and demos",
 		.options = BIT(JSON) | BIT(SUMMARY) | BIT(LAGOMETER) | BIT(VERBOSE) |
-			   BIT(AS) | BIT(HEX) | BIT(KIND) | BIT(STATUS) | BIT(HOST) |
-			   BIT(FILTER) | BIT(LIMIT) | BIT(PROTOCOL) | BIT(EXTRACT) |
-			   BIT(SECRETS) | BIT(PROGRESS) | BIT(KEYLOG) | BIT(PSK_NAME) |
-			   BIT(PSK),
+			   BIT(TRACE) | BIT(AS) | BIT(HEX) | BIT(KIND) | BIT(STATUS) |
+			   BIT(HOST) | BIT(FILTER) | BIT(LIMIT) | BIT(PROTOCOL) |
+			   BIT(EXTRACT) | BIT(SECRETS) | BIT(PROGRESS) | BIT(KEYLOG) |
+			   BIT(PSK_NAME) | BIT(PSK),
 		.operands = "FILE...",
 		.completion = "@file",
 		.least = 1,

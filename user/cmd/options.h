@@ -64,6 +64,8 @@
 	X(LAGOMETER, 0, "lagometer", NULL, "",				\
 	  "how well each client is connected; with --json, as JSON")	\
 	X(VERBOSE, 'v', "verbose", NULL, "", "decode: all fields below each line; replay: a line a packet")	\
+	X(TRACE, 0, "trace", NULL, "",					\
+	  "where each field stands, bit by bit; then each client's settings") \
 	X(HEX, 0, "hex", NULL, "", "the bytes themselves, as \"payload\"")	\
 	X(KIND, 0, "kind", "K,...", "@kind", "only records of these kinds")	\
 	X(STATUS, 0, "status", "S,...", "decoded partial opaque malformed",	\

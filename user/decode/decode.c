@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "decode/decode.h"
+#include "decode/delta.h"
 #include "decode/family.h"
 #include "decode/demo_recognise.h"
 #include "decode/identify.h"
+#include "lib/record_trace.h"
 
 struct pending {
 	struct datagram datagram;
@@ -24,7 +26,7 @@ struct decoder {
 	void *context;
 	struct record record;
 	struct record_tape tape;
-	bool fields, secrets;
+	bool fields, secrets, trace;
 	struct keys *keys; /* for a family that decrypts */
 	struct oob oob;
 	/* Held datagrams, a ring; their payloads, a heap that empties with the ring. */
@@ -52,12 +54,14 @@ struct decoder *decoder_create(const struct decoder_options *options, decode_sin
 	d->forced = options->forced;
 	d->fields = options->fields;
 	d->secrets = options->secrets;
+	d->trace = options->trace;
 	d->keys = keys_create(options->keylog, &options->psk);
 	d->sink = sink;
 	d->context = context;
 	if (!d->sessions || !d->bytes || !d->keys ||
 	    (d->fields && record_tape_create(&d->tape, DECODE_TAPE_ITEMS / share,
-					     DECODE_TAPE_BYTES / share))) {
+					     DECODE_TAPE_BYTES / share)) ||
+	    (options->trace && record_trace_create(&d->tape))) {
 		decoder_free(d);
 		return NULL;
 	}
@@ -209,6 +213,7 @@ static void begin(struct decoder *d, uint64_t frame, int64_t time_ns,
 	struct record *r = &d->record;
 
 	record_reset(r, d->fields ? &d->tape : NULL);
+	delta_trace(d->trace);
 	r->frame = frame;
 	r->time_ns = time_ns;
 	r->family = family;

@@ -53,6 +53,7 @@ struct decoder_options {
 	bool fields; /* the records are to hold them */
 	bool secrets; /* passwords too; otherwise RECORD_MASK stands in their place */
 	enum wire_family forced; /* FAMILY_AUTO, or what all datagrams are */
+	bool trace; /* the records' tape is to say where each field stands */
 	bool small; /* tables of a hundredth of the usual size, for fuzzers */
 	size_t state_bytes; /* bound on all sessions' state; 0: DECODE_STATE_BYTES */
 	/*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "decode/delta.h"
+#include "lib/record_trace.h"
 
 static const uint8_t widths[] = {
 	[DELTA_U8] = 1,	 [DELTA_I8] = 1,   [DELTA_U16] = 2,    [DELTA_I16] = 2,
@@ -57,7 +58,8 @@ static size_t put_uleb(uint8_t *to, uint32_t value)
 	return n;
 }
 
-static int32_t take(struct reader *rd, enum delta_type type, int32_t was)
+static inline __attribute__((always_inline)) int32_t
+take(struct reader *rd, enum delta_type type, int32_t was)
 {
 	uint32_t raw;
 	int32_t units;
@@ -112,6 +114,72 @@ static void put(struct record *r, const char *key, const struct delta_row *row,
 		record_uint(r, key, (uint32_t)raw);
 	else
 		record_int(r, key, raw);
+}
+
+/* --- where rows stand -------------------------------------------------------------- */
+
+/*
+ * The rows that delta_read() has read of late, for a trace: fields are put on the record
+ * later, and by another table's flags. A ring; what is older than its size is of no
+ * record any more.
+ */
+#define LOG_SIZE 256
+
+static struct {
+	const struct delta_row *row; /* NULL: taken by a record */
+	const uint8_t *at;
+	size_t n;
+} delta_log[LOG_SIZE];
+static size_t logged;
+static bool logs;
+
+void delta_trace(bool wanted)
+{
+	logs = wanted;
+	logged = 0;
+}
+
+static void log_row(const struct delta_row *row, const uint8_t *at, const uint8_t *end)
+{
+	delta_log[logged % LOG_SIZE].row = row;
+	delta_log[logged % LOG_SIZE].at = at;
+	delta_log[logged++ % LOG_SIZE].n = (size_t)(end - at);
+}
+
+/* Say where the last reading of @row stands, if it is one of this record's. */
+static __attribute__((noinline, cold)) void stands(struct record *r,
+						   const struct delta_row *row)
+{
+	for (size_t i = 1; i <= LOG_SIZE && i <= logged; i++) {
+		size_t at = (logged - i) % LOG_SIZE;
+
+		if (delta_log[at].row != row)
+			continue;
+		record_stands_ahead(r, delta_log[at].at, delta_log[at].n);
+		delta_log[at].row = NULL;
+		return;
+	}
+}
+
+void delta_record_head(struct record *r)
+{
+	uint32_t at, first = UINT32_MAX;
+
+	if (!RECORD_TRACED(r))
+		return;
+	for (size_t i = 1; i <= LOG_SIZE && i <= logged; i++) {
+		size_t k = (logged - i) % LOG_SIZE;
+
+		/* An earlier reading of the same bytes has read those before. */
+		if (!record_trace_unnoted(r, delta_log[k].at, delta_log[k].n, &at) ||
+		    at > first)
+			break;
+		first = at;
+	}
+	if (first != UINT32_MAX)
+		record_until(r, first);
+	else
+		record_trace_until_read(r);
 }
 
 /* --- which rows are there ---------------------------------------------------------- */
@@ -183,11 +251,29 @@ static uint64_t rows_there(const struct delta_index *x, uint64_t flags)
 	return there;
 }
 
+static __attribute__((noinline, cold)) void read_logged(struct reader *rd,
+							const struct delta_row *rows,
+							uint64_t there, int32_t *state)
+{
+	for (; there; there &= there - 1) {
+		const struct delta_row *row = &rows[__builtin_ctzll(there)];
+		const uint8_t *at = rd->pos;
+
+		state[row->at] = take(rd, row->type, state[row->at]);
+		log_row(row, at, rd->pos);
+	}
+}
+
 void delta_read(struct reader *rd, const struct delta_row *rows, size_t count,
 		uint64_t flags, int32_t *state)
 {
-	for (uint64_t left = rows_there(index_of(rows, count), flags); left;
-	     left &= left - 1) {
+	uint64_t there = rows_there(index_of(rows, count), flags);
+
+	if (__builtin_expect(logs, 0)) {
+		read_logged(rd, rows, there, state);
+		return;
+	}
+	for (uint64_t left = there; left; left &= left - 1) {
 		const struct delta_row *row = &rows[__builtin_ctzll(left)];
 
 		state[row->at] = take(rd, row->type, state[row->at]);
@@ -212,10 +298,13 @@ static void put_lanes(struct record *r, const struct delta_row *rows, uint64_t a
 	}
 	record_open_array(r, rows[__builtin_ctzll(all)].key);
 	for (unsigned int i = 0; i < lanes; i++)
-		if (by_lane[i])
+		if (by_lane[i]) {
+			if (__builtin_expect(logs, 0))
+				stands(r, by_lane[i]);
 			put(r, NULL, by_lane[i], state[by_lane[i]->at]);
-		else
+		} else {
 			record_float(r, NULL, NAN);
+		}
 	record_close(r);
 }
 
@@ -224,11 +313,13 @@ void delta_record(struct record *r, const struct delta_row *rows, size_t count,
 {
 	const struct delta_index *x;
 	uint64_t there, left;
+	bool was;
 
 	if (!RECORD_WANTED(r))
 		return;
 	x = index_of(rows, count);
 	there = rows_there(x, flags);
+	was = record_hold(r, true);
 	for (left = there; left; left &= left - 1) {
 		size_t i = (size_t)__builtin_ctzll(left);
 
@@ -236,9 +327,12 @@ void delta_record(struct record *r, const struct delta_row *rows, size_t count,
 			put_lanes(r, rows, x->lanes[i], there, state);
 			left &= ~x->lanes[i] | 1ULL << i;
 		} else {
+			if (__builtin_expect(logs, 0))
+				stands(r, &rows[i]);
 			put(r, rows[i].key, &rows[i], state[rows[i].at]);
 		}
 	}
+	record_hold(r, was);
 }
 
 size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_t count,

@@ -11,6 +11,8 @@
 #ifndef DELTA_H
 #define DELTA_H
 
+#include <stdbool.h>
+
 #include "lib/reader.h"
 #include "lib/record.h"
 
@@ -61,6 +63,18 @@ void delta_read(struct reader *rd, const struct delta_row *rows, size_t count,
  */
 void delta_record(struct record *r, const struct delta_row *rows, size_t count,
 		  uint64_t flags, const int32_t *state);
+
+/*
+ * For a trace: the next field is what was read between the last field and the first row
+ * of the last delta_read(), such as flags and a number.
+ */
+void delta_record_head(struct record *r);
+
+/*
+ * Let delta_read() note where rows stand, and delta_record() tell the record's trace.
+ * Forgets what was noted. Fields of rows that were not read stand nowhere.
+ */
+void delta_trace(bool wanted);
 
 /*
  * Write the bytes that delta_read() would take. Returns how many; 0 and nothing written

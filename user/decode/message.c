@@ -3,6 +3,7 @@
  * message.c - parse, judge, commit; and the walk along ops. See message.h.
  */
 #include "decode/message.h"
+#include "lib/record_trace.h"
 
 /* The second parse: it has no output, and the state takes over what it reads. */
 static void commit(message_parse *parse, const struct message *m)
@@ -81,6 +82,7 @@ uint8_t message_ops(struct message *m, const struct op *table, void *context)
 		.context = context,
 	};
 
+	record_reads(o.record, m->bytes.bytes, m->bytes.n, &o.rd.pos);
 	record_open_array(o.record, "ops");
 	while (!m->wrong && !m->opaque && !o.ended && reader_left(&o.rd)) {
 		o.code = reader_u8(&o.rd);
@@ -89,5 +91,6 @@ uint8_t message_ops(struct message *m, const struct op *table, void *context)
 	if (o.ended && reader_left(&o.rd) && !m->wrong)
 		ops_wrong(&o, "bytes after the end of the message");
 	record_close(o.record);
+	record_reads_end(o.record);
 	return o.rank;
 }

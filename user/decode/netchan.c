@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decode/netchan.h"
+#include "lib/record_trace.h"
 
 #define ROOM_MIN 2048
 
@@ -14,14 +15,25 @@
 
 /*
  * Say the header on the record, and note its facts. Called by read_header() alone, once
- * the header is known to be whole. The names are documented (docs/RECORDS.md).
+ * the header is known to be whole. The names are documented (docs/RECORDS.md). @slices:
+ * bit 30 says whether a slice follows; the reader has read no more.
  */
-static void note(struct record *r, const struct netchan_header *h)
+static void note(struct record *r, const struct netchan_header *h, bool slices,
+		 unsigned int qport_size)
 {
+	uint32_t bits = slices ? 30 : 31;
+
+	record_bits(r, bits);
 	record_uint(r, "sequence", h->sequence);
+	record_skip(r, slices);
+	record_bits(r, 1);
 	record_bool(r, "reliable", h->reliable);
+	record_bits(r, bits);
 	record_uint(r, "acked", h->ack);
+	record_skip(r, slices);
+	record_bits(r, 1);
 	record_uint(r, "acked_parity", h->ack_parity);
+	record_bits(r, qport_size * 8);
 	if (h->has_qport)
 		record_uint(r, "qport", h->qport);
 	r->facts.has |= FACT_SEQUENCE | FACT_ACK;
@@ -53,7 +65,7 @@ static bool read_header(struct reader *rd, unsigned int qport_size, struct recor
 		record_malformed(r, "shorter than a header");
 		return false;
 	}
-	note(r, ret);
+	note(r, ret, part, qport_size);
 	return true;
 }
 
@@ -70,7 +82,9 @@ bool netchan_read_part(struct reader *rd, unsigned int qport_size, struct record
 	if (!read_header(rd, qport_size, r, ret, part))
 		return false;
 	if (part->sliced) {
+		record_bits(r, 15);
 		record_uint(r, "fragmentStart", part->offset);
+		record_bits(r, 1);
 		record_bool(r, "more", part->more);
 		if (part->offset)
 			r->facts.has |= FACT_SLICE;

@@ -421,6 +421,17 @@ static void text_any(const struct shown *s, const struct record_item *item)
 		text_number(s->json, item);
 }
 
+void record_text_value(struct jsonl *json, const struct record *r,
+		       const struct record_item *item)
+{
+	struct shown s = { json, r, r->tape->items, r->tape->items_used };
+
+	jsonl_text(json, " ");
+	text_as(json, record_is_quake_text(r));
+	text_any(&s, item);
+	text_as(json, false);
+}
+
 static void text_key(const struct shown *s, const struct record_item *item)
 {
 	if (item->type == RECORD_TYPE_PAIR)

@@ -20,4 +20,8 @@ void record_text(struct jsonl *json, const struct record *r);
 /* Write all fields, one a line, indented. */
 void record_text_fields(struct jsonl *json, const struct record *r);
 
+/* Write the value of one field, whole. */
+void record_text_value(struct jsonl *json, const struct record *r,
+		       const struct record_item *item);
+
 #endif /* RECORD_TEXT_H */

@@ -116,4 +116,10 @@ void jsonl_record(struct jsonl *json, const struct record *r);
  */
 void jsonl_record_open(struct jsonl *json, const struct record *r);
 
+/*
+ * Write the member "plaintext" after a comma: the decrypted bytes, several as an array;
+ * null: a password would stand in it.
+ */
+void jsonl_plaintext(struct jsonl *json, const struct record *r);
+
 #endif /* JSONL_H */

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "lib/record.h"
+#include "lib/record_trace.h"
 
 /* Keys of info strings with secret values. */
 static const char *const secret_keys[] = { "password", "cl_guid", "rcon_password" };
@@ -39,12 +40,15 @@ void record_tape_free(struct record_tape *tape)
 {
 	free(tape->items);
 	free(tape->bytes);
+	if (tape->trace)
+		free(tape->trace->extents);
+	free(tape->trace);
 	memset(tape, 0, sizeof(*tape));
 }
 
 struct record_tape record_tape_digest(void)
 {
-	return (struct record_tape){ .digests = true };
+	return (struct record_tape){ .aside = true, .digests = true };
 }
 
 /* FNV-1a, over 64 bits at a time where there are so many. */
@@ -95,6 +99,8 @@ void record_reset(struct record *r, struct record_tape *tape)
 	tape->dropped_depth = 0;
 	tape->digest = 0;
 	tape->odd = false;
+	if (tape->trace)
+		record_trace_reset(tape->trace);
 }
 
 void record_piece(struct record *r, const struct record_piece *piece)
@@ -140,16 +146,13 @@ static struct record_item *record_slot(struct record *r)
 	return &tape->items[tape->items_used++];
 }
 
-void record_put(struct record *r, const char *key, enum record_type type, uint64_t raw)
+static inline void put_plain(struct record *r, const char *key, enum record_type type,
+			     uint64_t raw)
 {
 	struct record_tape *tape = r->tape;
 	bool opens = type == RECORD_TYPE_OBJECT || type == RECORD_TYPE_ARRAY;
 	struct record_item *item;
 
-	if (tape->digests) {
-		digest_field(tape, key, key ? strlen(key) : 0, type, &raw, sizeof(raw));
-		return;
-	}
 	/* An opening needs two slots: its own, and its close. */
 	if (r->overflow || tape->items_used + tape->depth + opens >= tape->items_max ||
 	    (opens && tape->depth >= RECORD_DEPTH_MAX)) {
@@ -163,6 +166,30 @@ void record_put(struct record *r, const char *key, enum record_type type, uint64
 	item->size = 0;
 	item->u = raw;
 	tape->depth += opens;
+}
+
+/* With a digest, or a trace. Apart, so that the usual way costs one test. */
+static __attribute__((noinline, cold)) void put_aside(struct record *r, const char *key,
+						      enum record_type type, uint64_t raw)
+{
+	if (r->tape->digests) {
+		digest_field(r->tape, key, key ? strlen(key) : 0, type, &raw,
+			     sizeof(raw));
+		return;
+	}
+	if (type == RECORD_TYPE_OBJECT || type == RECORD_TYPE_ARRAY)
+		record_trace_nowhere(r);
+	else
+		record_trace_note(r, NULL, 0);
+	put_plain(r, key, type, raw);
+}
+
+void record_put(struct record *r, const char *key, enum record_type type, uint64_t raw)
+{
+	if (r->tape->aside)
+		put_aside(r, key, type, raw);
+	else
+		put_plain(r, key, type, raw);
 }
 
 void record_put_array(struct record *r, const char *key, size_t key_n)
@@ -254,6 +281,8 @@ void record_put_secret(struct record *r, const char *key, const void *bytes, siz
 		return;
 	}
 	r->masked = true;
+	if (RECORD_TRACED(r) && !r->tape->trace->sources_n)
+		record_stands(r, bytes, n);
 	record_put_bytes(r, key, RECORD_TYPE_STRING, RECORD_MASK,
 			 sizeof(RECORD_MASK) - 1);
 }
@@ -264,9 +293,12 @@ void record_put_bytes(struct record *r, const char *key, enum record_type type,
 	struct record_tape *tape = r->tape;
 	struct record_item *item;
 
-	if (tape->digests) {
-		digest_field(tape, key, key ? strlen(key) : 0, type, bytes, n);
-		return;
+	if (tape->aside) {
+		if (tape->digests) {
+			digest_field(tape, key, key ? strlen(key) : 0, type, bytes, n);
+			return;
+		}
+		record_trace_note(r, bytes, n);
 	}
 	if (n > tape->bytes_max - tape->bytes_used || n > UINT32_MAX)
 		r->overflow = true;
@@ -292,9 +324,12 @@ void record_put_pair(struct record *r, const void *key, size_t key_n, const void
 	struct record_item *item;
 	size_t room = tape->bytes_max - tape->bytes_used;
 
-	if (tape->digests) {
-		digest_field(tape, key, key_n, RECORD_TYPE_PAIR, bytes, n);
-		return;
+	if (tape->aside) {
+		if (tape->digests) {
+			digest_field(tape, key, key_n, RECORD_TYPE_PAIR, bytes, n);
+			return;
+		}
+		record_trace_note_pair(r, key, key_n, bytes, n);
 	}
 	if (n && !r->secrets && is_secret(key, key_n)) {
 		bytes = RECORD_MASK;
@@ -317,15 +352,11 @@ void record_put_pair(struct record *r, const void *key, size_t key_n, const void
 	tape->bytes_used += key_n + n;
 }
 
-void record_put_close(struct record *r)
+static inline void close_plain(struct record *r)
 {
 	struct record_tape *tape = r->tape;
 	struct record_item *item;
 
-	if (tape->digests) {
-		digest_field(tape, NULL, 0, RECORD_TYPE_CLOSE, "", 0);
-		return;
-	}
 	if (tape->dropped_depth) {
 		tape->dropped_depth--;
 		return;
@@ -338,4 +369,22 @@ void record_put_close(struct record *r)
 	item->type = RECORD_TYPE_CLOSE;
 	item->size = 0;
 	item->u = 0;
+}
+
+static __attribute__((noinline, cold)) void close_aside(struct record *r)
+{
+	if (r->tape->digests) {
+		digest_field(r->tape, NULL, 0, RECORD_TYPE_CLOSE, "", 0);
+		return;
+	}
+	record_trace_note(r, NULL, 0);
+	close_plain(r);
+}
+
+void record_put_close(struct record *r)
+{
+	if (r->tape->aside)
+		close_aside(r);
+	else
+		close_plain(r);
 }

@@ -69,6 +69,8 @@ struct record_item {
 	};
 };
 
+struct record_trace;
+
 struct record_tape {
 	struct record_item *items;
 	size_t items_max;
@@ -78,9 +80,11 @@ struct record_tape {
 	size_t bytes_used;
 	unsigned int depth;
 	unsigned int dropped_depth; /* objects and arrays opened after the overflow */
+	bool aside; /* it digests or has a trace */
 	bool digests; /* keeps no fields, only the two below: record_tape_digest() */
 	bool odd; /* a number that no game has in it, as a wrong reading makes them */
 	uint64_t digest;
+	struct record_trace *trace; /* where the fields stand; or NULL: record_trace.h */
 };
 
 struct record_address {

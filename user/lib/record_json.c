@@ -9,6 +9,7 @@
 #include "lib/json_key.h"
 #include "lib/jsonl.h"
 #include "lib/names.h"
+#include "lib/record_trace.h"
 
 const char *const record_status_names[RECORD_STATUS_COUNT] = {
 	[RECORD_DECODED] = "decoded",
@@ -259,6 +260,13 @@ const struct json_key record_keys[] = {
 		 "With --hex: bytes of the datagram; null where they hold a password."),
 	JSON_KEY("plaintext", "any?", NULL,
 		 "With --hex: decrypted bytes of the datagram, or an array of them."),
+	JSON_OBJECT(
+		"streams", "object[]?", NULL,
+		"With --trace: what the fields stand in. The first is the datagram or block; others are what it was decompressed or decrypted to, or a message of several datagrams.",
+		record_stream_keys),
+	JSON_OBJECT("trace", "object[]?", NULL,
+		    "With --trace: where each field stands, in the order of the wire.",
+		    record_place_keys),
 	JSON_KEY("sampler", "string?", NULL, "Daemon only: `statistic` or `follow`."),
 	JSON_KEY("service", "string?", NULL, "Daemon only: name of the service."),
 	JSON_KEY(
@@ -309,4 +317,20 @@ void jsonl_record(struct jsonl *json, const struct record *r)
 {
 	jsonl_record_open(json, r);
 	jsonl_text(json, "}\n");
+}
+
+void jsonl_plaintext(struct jsonl *json, const struct record *r)
+{
+	jsonl_text(json, ",\"plaintext\":");
+	if (r->masked) {
+		jsonl_text(json, "null");
+		return;
+	}
+	for (unsigned int i = 0; i < r->plains_n; i++) {
+		if (r->plains_n > 1)
+			jsonl_text(json, i ? "," : "[");
+		jsonl_hex(json, r->plains[i].bytes, r->plains[i].n);
+	}
+	if (r->plains_n > 1)
+		jsonl_text(json, "]");
 }

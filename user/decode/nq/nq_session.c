@@ -9,6 +9,7 @@
 
 #include "decode/nq/nq_control.h"
 #include "decode/nq/nq_session.h"
+#include "lib/record_trace.h"
 
 #define HEADER	     8
 #define WRAP	     16 /* bytes of DarkPlaces' HMAC, and of a block of AES */
@@ -333,6 +334,8 @@ static void sequenced(struct nq_session *s, enum wire_family family,
 		record_malformed(r, "no room for a sequence");
 		return;
 	}
+	record_skip(r, 32);
+	record_bits(r, 32);
 	record_uint(r, "sequence", sequence);
 	r->facts.has |= FACT_SEQUENCE;
 	r->facts.sequence = sequence;
@@ -390,14 +393,14 @@ static bool is_enciphered(enum wire_family family, struct span payload, struct r
 	return true;
 }
 
-void nq_session_datagram(struct nq_session *s, enum wire_family family,
-			 enum direction direction, struct span payload, struct record *r)
+static void datagram(struct nq_session *s, enum wire_family family,
+		     enum direction direction, struct span payload, struct reader *rd,
+		     struct record *r)
 {
-	struct reader rd = reader_of(payload.bytes, payload.n);
-	uint16_t flags = reader_be16(&rd), length = reader_be16(&rd);
+	uint16_t flags = reader_be16(rd), length = reader_be16(rd);
 
 	r->kind = "malformed";
-	if (reader_failed(&rd)) {
+	if (reader_failed(rd)) {
 		record_malformed(r, "shorter than a header");
 		return;
 	}
@@ -410,7 +413,7 @@ void nq_session_datagram(struct nq_session *s, enum wire_family family,
 		return;
 	}
 	if (flags == NQ_FLAGS_CONTROL) {
-		nq_control(&rd, r);
+		nq_control(rd, r);
 		return;
 	}
 	if (!kind_of(flags) || flags & NQ_FLAGS_CONTROL) {
@@ -426,7 +429,17 @@ void nq_session_datagram(struct nq_session *s, enum wire_family family,
 	}
 	if (direction == DIRECTION_UNKNOWN && nq_session_claims(payload, &direction))
 		r->direction = direction;
-	sequenced(s, family, direction, flags, &rd, r);
+	sequenced(s, family, direction, flags, rd, r);
+}
+
+void nq_session_datagram(struct nq_session *s, enum wire_family family,
+			 enum direction direction, struct span payload, struct record *r)
+{
+	struct reader rd = reader_of(payload.bytes, payload.n);
+
+	record_reads(r, payload.bytes, payload.n, &rd.pos);
+	datagram(s, family, direction, payload, &rd, r);
+	record_reads_end(r);
 }
 
 /* --- recordings -------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "decode/nq/nq_update.h"
+#include "lib/record_trace.h"
 
 #define U_MOREBITS	(1U << 0)
 #define U_STEP		(1U << 5)
@@ -92,6 +93,7 @@ void nq_update_record(struct record *r, const struct nq_format *f,
 {
 	bool fitz = nq_has(f, NQ_FITZ), dp = nq_has(f, NQ_QUAKEDP | NQ_DP);
 	struct nq_update joined;
+	bool was;
 
 	if (!RECORD_WANTED(r))
 		return;
@@ -104,6 +106,8 @@ void nq_update_record(struct record *r, const struct nq_format *f,
 	}
 	if (dp)
 		join(&joined, U_EFFECTS, NQ_F_EFFECTS, 1U << 19, NQ_F_EFFECTS_HIGH);
+	was = record_hold(r, true);
+	delta_record_head(r);
 	record_uint(r, "number", u->number);
 	if (u->flags & U_STEP)
 		record_bool(r, "step", true);
@@ -112,6 +116,7 @@ void nq_update_record(struct record *r, const struct nq_format *f,
 		     joined.flags, joined.state);
 	delta_record(r, f->dialect->update.rows, f->dialect->update.count, joined.flags,
 		     joined.state);
+	record_hold(r, was);
 	if (u->flags & U_EXTEND1 && nq_has(f, NQ_NEHAHRA)) {
 		record_float(r, "transparency", (double)u->transparency[0]);
 		record_float(r, "alpha", (double)u->transparency[1]);
@@ -240,16 +245,20 @@ void nq_own_record(struct record *r, const struct nq_format *f,
 		   const struct nq_own_data *own)
 {
 	struct nq_own_data joined;
+	bool was;
 
 	if (!RECORD_WANTED(r))
 		return;
 	joined = *own;
 	if (nq_has(f, NQ_FITZ))
 		own_join(&joined);
+	was = record_hold(r, true);
+	delta_record_head(r);
 	record_bool(r, "onground", own->flags & OWN_ONGROUND);
 	record_bool(r, "inwater", own->flags & OWN_INWATER);
 	delta_record(r, f->dialect->clientdata.rows, f->dialect->clientdata.count,
 		     wants_of(f, joined.flags), joined.state);
+	record_hold(r, was);
 }
 
 size_t nq_own_write(uint8_t *to, size_t size, const struct nq_format *f,
@@ -315,16 +324,23 @@ bool nq_e5_read(struct reader *rd, struct nq_e5 *ret)
 void nq_e5_record(struct record *r, const struct nq_e5 *e)
 {
 	uint32_t wants;
+	bool was;
 
 	if (!RECORD_WANTED(r))
 		return;
 	wants = nq_e5_wants(e->bits);
-	if (e->bits & NQ_E5_RESET)
+	was = record_hold(r, true);
+	if (e->bits & NQ_E5_RESET) {
+		delta_record_head(r);
 		record_bool(r, "reset", true);
+	}
 	delta_record(r, nq_e5, NQ_COUNT(nq_e5), wants, e->state);
-	if (e->bits & NQ_E5_ANIMATION)
+	if (e->bits & NQ_E5_ANIMATION) {
+		record_stands(r, e->animation.bytes, e->animation.n);
 		record_hex(r, "animation", e->animation.bytes, e->animation.n);
+	}
 	delta_record(r, nq_e5_tail, NQ_COUNT(nq_e5_tail), wants, e->state);
+	record_hold(r, was);
 }
 
 size_t nq_e5_write(uint8_t *to, size_t size, const struct nq_e5 *e)

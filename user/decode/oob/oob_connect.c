@@ -22,6 +22,7 @@
 #include "lib/huffman.h"
 #include "lib/info.h"
 #include "decode/oob/oob_text.h"
+#include "lib/record_trace.h"
 
 #define CONNECT_COMPRESSED 12 /* where the compressed part begins */
 
@@ -33,10 +34,12 @@ static void client_challenge(struct span *line, struct record *r)
 
 	if (!token_next(&look, &token, NULL))
 		return;
-	if (span_number(token, &number))
+	if (span_number(token, &number)) {
+		record_stands(r, token.bytes, token.n);
 		record_int(r, "clientChallenge", number);
-	else
+	} else {
 		record_string(r, "clientChallengeText", token.bytes, token.n);
+	}
 	*line = look;
 }
 
@@ -140,6 +143,7 @@ static void connect_quake3_text(struct span text, struct record *r)
 
 static void connect_quake3(struct oob *oob, struct record *r)
 {
+	const uint8_t *plain = oob->plain;
 	int n = -EBADMSG;
 
 	if (oob->n > CONNECT_COMPRESSED)
@@ -154,7 +158,9 @@ static void connect_quake3(struct oob *oob, struct record *r)
 		return;
 	}
 	oob->learnt = (struct span){ oob->plain, (size_t)n };
+	record_reads(r, plain, (size_t)n, &plain);
 	connect_quake3_text(oob->learnt, r);
+	record_reads_end(r);
 }
 
 /* Read what Quake II and QuakeWorld connect with. False: a number is wrong or missing. */

@@ -6,6 +6,7 @@
  * (Quake II), QW/client/common.c COM_Parse.
  */
 #include "decode/oob/oob_text.h"
+#include "lib/record_trace.h"
 
 static bool is_blank(uint8_t b)
 {
@@ -112,6 +113,7 @@ bool field_number(struct span *line, const char *key, bool optional, struct reco
 		record_string(r, key, token.bytes, token.n);
 		return false;
 	}
+	record_stands(r, token.bytes, token.n);
 	record_int(r, key, value);
 	return true;
 }

@@ -313,11 +313,11 @@ static void expect(struct ops *o, uint8_t op, const char *why)
 void q2_parse_frame(struct ops *o)
 {
 	struct making m = { .base = NULL };
-	int32_t number = (int32_t)reader_le32(&o->rd);
-	int32_t base = (int32_t)reader_le32(&o->rd);
+	int32_t number = (int32_t)reader_le32(&o->rd), base;
 	unsigned int suppressed;
 
 	record_int(o->record, "serverframe", number);
+	base = (int32_t)reader_le32(&o->rd);
 	record_int(o->record, "deltaframe", base);
 	if (q2_of(o)->dialect.protocol == Q2_PROTOCOL_MVD) {
 		ops_wrong(o, "frame of one client within a multi-view recording");

@@ -93,37 +93,66 @@ static void parse_move_fields(struct q3_parse *p, uint32_t *move, uint32_t key)
 	}
 }
 
-static void describe_move(struct q3_parse *p, int32_t time, const uint32_t *move)
+/* Where the fields stand, of which the bits begin at @from: @at, and one more. */
+static void trace_move(const struct q3_parse *p, uint32_t from, uint32_t *at)
 {
 	const struct q3_table *t = &p->dialect->moves;
+	struct q3_bits again = p->b;
+	bool changed;
 
+	again.pos = from;
+	changed = q3_get_bit(&again);
+	for (unsigned int i = 0; i < t->count; i++) {
+		at[i] = again.pos;
+		if (changed && q3_get_bit(&again))
+			q3_get(&again, (unsigned int)abs(t->fields[i].bits));
+		at[i + 1] = again.pos;
+	}
+}
+
+/* @from: of the bit behind its time. */
+static void describe_move(struct q3_parse *p, int32_t time, const uint32_t *move,
+			  uint32_t from)
+{
+	const struct q3_table *t = &p->dialect->moves;
+	uint32_t at[Q3_MOVE_WORDS + 1];
 	uint8_t all[Q3_MOVE_WORDS];
+	bool traced = RECORD_TRACED(p->record);
 
 	for (unsigned int i = 0; i < t->count; i++)
 		all[i] = (uint8_t)i;
+	if (traced)
+		trace_move(p, from, at);
+	record_hold(p->record, true);
 	record_open_object(p->record, NULL);
+	record_until(p->record, from + 1);
 	record_int(p->record, "serverTime", time);
 	q3_describe_all(p->record, t, all, p->key_known ? (unsigned int)t->count : 0,
-			move);
+			move, traced ? at : NULL);
 	record_close(p->record);
 }
 
 static void parse_moves(struct q3_parse *p, bool delta)
 {
 	uint32_t move[Q3_MOVE_WORDS] = { 0 };
-	unsigned int count = q3_get(&p->b, 8);
+	unsigned int count;
 	uint32_t time = 0;
 
 	q3_open_op(p, delta ? "move" : "moveNoDelta");
+	count = q3_get(&p->b, 8);
+	record_mark(p->record);
 	record_open_array(p->record, "usercmds");
 	if (count < 1 || count > MOVES_MAX)
 		q3_wrong(p, "number of user commands out of range");
 	for (unsigned int i = 0; i < count && !q3_failed(p); i++) {
+		uint32_t from;
+
 		time = q3_get_bit(&p->b) ? time + q3_get(&p->b, 8) : q3_get(&p->b, 32);
+		from = p->b.pos;
 		if (q3_get_bit(&p->b))
 			parse_move_fields(p, move, p->key ^ time);
 		if (RECORD_WANTED(p->record))
-			describe_move(p, (int32_t)time, move);
+			describe_move(p, (int32_t)time, move, from);
 	}
 	record_close(p->record);
 	record_close(p->record);
@@ -168,15 +197,15 @@ static void parse_old_voice(struct q3_parse *p)
 
 bool q3_parse_client(struct q3_parse *p)
 {
-	int32_t id = q3_get_long(&p->b);
-	int32_t acknowledge = q3_get_long(&p->b);
-	int32_t reliable = q3_get_long(&p->b);
+	int32_t id = q3_get_long(&p->b), acknowledge, reliable;
 	bool moved = false;
 
+	record_int(p->record, "serverId", id);
+	acknowledge = q3_get_long(&p->b);
+	record_int(p->record, "messageAcknowledge", acknowledge);
+	reliable = q3_get_long(&p->b);
 	p->server_id = id;
 	p->acknowledged = (uint32_t)acknowledge;
-	record_int(p->record, "serverId", id);
-	record_int(p->record, "messageAcknowledge", acknowledge);
 	p->record->facts.has |= FACT_ACK;
 	p->record->facts.ack = (uint32_t)acknowledge;
 	record_int(p->record, "reliableAcknowledge", reliable);

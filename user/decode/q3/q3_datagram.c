@@ -7,6 +7,7 @@
  * longs acknowledge. The texts are in the other direction's messages.
  */
 #include "decode/q3/q3_session.h"
+#include "lib/record_trace.h"
 
 #define RESTART_DISTANCE 64
 #define BEHIND_MAX	 8 /* datagrams in a row: their numbers have begun anew */
@@ -418,5 +419,6 @@ void q3_session_datagram(struct q3_session *s, enum direction direction,
 	}
 	memcpy(payload, h.payload, h.n);
 	memset(payload + h.n, 0, Q3_SLACK);
+	record_copied(r, payload, h.n, h.payload);
 	message(s, direction, h.sequence, payload, h.n, r);
 }

@@ -124,9 +124,17 @@ static const struct vector *vectors_of(const struct q3_table *t)
 	return v->by;
 }
 
+static void describe_one(struct record *r, const struct q3_field *f, uint32_t value,
+			 const uint32_t *at)
+{
+	if (at)
+		record_between(r, at[0], at[1]);
+	q3_describe(r, f, value);
+}
+
 static void describe_vector(struct record *r, const struct q3_table *t,
 			    const struct vector *v, const bool *changed,
-			    const uint32_t *state)
+			    const uint32_t *state, const uint32_t *at)
 {
 	record_open_vector(r, t->fields[v->at[0]].name, v->name_n);
 	for (unsigned int axis = 0; axis < 3; axis++) {
@@ -134,7 +142,8 @@ static void describe_vector(struct record *r, const struct q3_table *t,
 		struct q3_field value = { NULL, f->bits, f->slot };
 
 		if (changed[v->at[axis]])
-			q3_describe(r, &value, state[f->slot]);
+			describe_one(r, &value, state[f->slot],
+				     at ? at + v->at[axis] : NULL);
 		else
 			record_null(r);
 	}
@@ -142,13 +151,14 @@ static void describe_vector(struct record *r, const struct q3_table *t,
 }
 
 void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *changed,
-		     unsigned int used, const uint32_t *state)
+		     unsigned int used, const uint32_t *state, const uint32_t *at)
 {
 	bool is_changed[Q3_FIELDS_MAX] = { false }, said[Q3_FIELDS_MAX] = { false };
 	const struct vector *vectors;
 
 	if (!RECORD_WANTED(r))
 		return;
+	record_hold(r, at);
 	vectors = vectors_of(t);
 	for (unsigned int i = 0; i < used; i++)
 		is_changed[changed[i]] = true;
@@ -157,15 +167,16 @@ void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *
 		const struct q3_field *f = &t->fields[changed[i]];
 
 		if (!v->name_n) {
-			q3_describe(r, f, state[f->slot]);
+			describe_one(r, f, state[f->slot], at ? at + changed[i] : NULL);
 			continue;
 		}
 		/* A vector is said with the first of its coordinates. */
 		if (said[changed[i]])
 			continue;
 		said[v->at[0]] = said[v->at[1]] = said[v->at[2]] = true;
-		describe_vector(r, t, v, is_changed, state);
+		describe_vector(r, t, v, is_changed, state, at);
 	}
+	record_hold(r, false);
 }
 
 /* The changed fields, by their place in the table; most change bits are clear, so runs
@@ -203,10 +214,27 @@ static inline unsigned int get_fields(struct q3_bits *b, const struct q3_field *
 	return used;
 }
 
+/* Where each of @count fields stands that have just been read from bit @from on. */
+static void trace_fields(const struct q3_parse *p, const struct q3_field *fields,
+			 unsigned int count, bool has_zero_bit, uint32_t from,
+			 uint32_t *at)
+{
+	uint32_t scratch[Q3_PLAYER_WORDS];
+	struct q3_bits again = p->b;
+	uint8_t changed;
+
+	again.pos = at[0] = from;
+	for (unsigned int i = 0; i < count; i++) {
+		get_fields(&again, &fields[i], 1, scratch, has_zero_bit, &changed);
+		at[i + 1] = again.pos;
+	}
+}
+
 static void get_table(struct q3_parse *p, const struct q3_table *table, uint32_t *to,
 		      bool has_zero_bit)
 {
 	unsigned int count = q3_get(&p->b, 8), used;
+	uint32_t from = p->b.pos, at[Q3_FIELDS_MAX + 1];
 	uint8_t changed[Q3_FIELDS_MAX];
 
 	if (count > table->count) {
@@ -214,7 +242,10 @@ static void get_table(struct q3_parse *p, const struct q3_table *table, uint32_t
 		return;
 	}
 	used = get_fields(&p->b, table->fields, count, to, has_zero_bit, changed);
-	q3_describe_all(p->record, table, changed, used, to);
+	if (RECORD_TRACED(p->record))
+		trace_fields(p, table->fields, count, has_zero_bit, from, at);
+	q3_describe_all(p->record, table, changed, used, to,
+			RECORD_TRACED(p->record) ? at : NULL);
 }
 
 enum q3_delta q3_delta_entity_kind(struct q3_parse *p)
@@ -234,6 +265,7 @@ static void get_array(struct q3_parse *p, const struct q3_array *a, uint32_t *to
 {
 	uint32_t mask = q3_get(&p->b, 16);
 
+	record_mark(p->record);
 	for (unsigned int i = 0; i < 16; i++) {
 		bool wide = wide4 && i == 4;
 

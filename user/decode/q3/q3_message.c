@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decode/q3/q3_message.h"
+#include "lib/record_trace.h"
 
 static const char *const server_kinds[Q3_HOLDS_COUNT] = {
 	[Q3_HOLDS_NOTHING] = "server-idle", [Q3_HOLDS_COMMAND] = "server-command",
@@ -23,7 +24,12 @@ static const char *const client_kinds[Q3_HOLDS_COUNT] = {
 
 static bool parse(struct q3_parse *p, enum direction direction)
 {
-	return direction == DIRECTION_C2S ? q3_parse_client(p) : q3_parse_server(p);
+	bool good;
+
+	record_reads_bits(p->record, p->b.data, p->b.size, &p->b.pos);
+	good = direction == DIRECTION_C2S ? q3_parse_client(p) : q3_parse_server(p);
+	record_reads_end(p->record);
+	return good;
 }
 
 static const char *reason(const struct q3_parse *p)

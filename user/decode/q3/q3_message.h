@@ -11,7 +11,7 @@
 
 #include "decode/message.h"
 #include "decode/q3/q3_state.h"
-#include "lib/record.h"
+#include "lib/record_trace.h"
 
 /* Contents of a message, the least important first: the last one names its kind. */
 enum q3_content {
@@ -131,10 +131,11 @@ void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
 
 /*
  * Put the @used fields of @t with these places in it, which @state holds, on the record:
- * three coordinates as one array, null for what did not change.
+ * three coordinates as one array, null for what did not change. For a trace: field i
+ * stands at the bits from @at[i] to @at[i + 1] of the message; NULL: that is not known.
  */
 void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *changed,
-		     unsigned int used, const uint32_t *state);
+		     unsigned int used, const uint32_t *state, const uint32_t *at);
 
 /*
  * Read what follows an entity's two bits, without Huffman codes (Q3_PLAIN). @to holds the

@@ -8,6 +8,7 @@
  */
 #include "decode/q3/q3_netchan.h"
 #include "lib/reader.h"
+#include "lib/record_trace.h"
 
 bool q3_header_read(struct q3_header *h, const uint8_t *datagram, size_t n, bool client,
 		    bool checksum, const char **ret)
@@ -48,17 +49,25 @@ bool q3_header_read(struct q3_header *h, const uint8_t *datagram, size_t n, bool
 
 void q3_header_record(const struct q3_header *h, bool client, struct record *r)
 {
+	record_bits(r, 31);
 	record_uint(r, "sequence", h->sequence);
 	r->facts.has |= FACT_SEQUENCE;
 	r->facts.sequence = h->sequence;
 	if (h->fragment && h->start)
 		r->facts.has |= FACT_SLICE;
-	if (client)
+	record_skip(r, 1);
+	if (client) {
+		record_bits(r, 16);
 		record_uint(r, "qport", h->qport);
-	if (h->has_checksum)
+	}
+	if (h->has_checksum) {
+		record_bits(r, 32);
 		record_uint(r, "checksum", h->checksum);
+	}
 	if (h->fragment) {
+		record_bits(r, 16);
 		record_uint(r, "fragmentStart", h->start);
+		record_bits(r, 16);
 		record_uint(r, "fragmentLength", h->length);
 	}
 }

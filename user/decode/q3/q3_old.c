@@ -101,10 +101,11 @@ static void parse_gamestate(struct q3_parse *p)
 
 static void parse_command(struct q3_parse *p)
 {
-	int32_t number = (int32_t)q3_raw(&p->b, 32);
+	int32_t number;
 	size_t n;
 
 	q3_open_op(p, "serverCommand");
+	number = (int32_t)q3_raw(&p->b, 32);
 	record_int(p->record, "number", number);
 	n = raw_string(p, "text", Q3_STRING_MAX);
 	q3_fact_text(p, "cs 0 \"", n);

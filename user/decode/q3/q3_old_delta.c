@@ -33,6 +33,7 @@ void q3_old_entity(struct q3_parse *p, uint32_t *to)
 {
 	const struct q3_table *t = &p->dialect->entity;
 	unsigned int number = q3_raw(&p->b, 5), used = 0;
+	uint32_t at[Q3_FIELDS_MAX + 1];
 	uint8_t changed[Q3_FIELDS_MAX];
 	uint64_t mask;
 
@@ -43,33 +44,39 @@ void q3_old_entity(struct q3_parse *p, uint32_t *to)
 		mask = q3_old_masks[number];
 	}
 	for (unsigned int i = 0; i < t->count; i++) {
-		if (!(mask >> i & 1))
-			continue;
-		to[i] = raw_field(&p->b, &t->fields[i]);
-		changed[used++] = (uint8_t)i;
+		at[i] = p->b.pos;
+		if (mask >> i & 1) {
+			to[i] = raw_field(&p->b, &t->fields[i]);
+			changed[used++] = (uint8_t)i;
+		}
+		at[i + 1] = p->b.pos;
 	}
-	q3_describe_all(p->record, t, changed, used, to);
+	q3_describe_all(p->record, t, changed, used, to, at);
 }
 
 void q3_old_player(struct q3_parse *p, uint32_t *to)
 {
 	const struct q3_table *t = &p->dialect->player;
 	const struct q3_array *a = p->dialect->arrays;
+	uint32_t at[Q3_FIELDS_MAX + 1];
 	uint8_t changed[Q3_FIELDS_MAX];
 	unsigned int used = 0;
 
 	for (unsigned int i = 0; i < t->count; i++) {
-		if (!q3_raw(&p->b, 1))
-			continue;
-		to[i] = raw_field(&p->b, &t->fields[i]);
-		changed[used++] = (uint8_t)i;
+		at[i] = p->b.pos;
+		if (q3_raw(&p->b, 1)) {
+			to[i] = raw_field(&p->b, &t->fields[i]);
+			changed[used++] = (uint8_t)i;
+		}
+		at[i + 1] = p->b.pos;
 	}
-	q3_describe_all(p->record, t, changed, used, to);
+	q3_describe_all(p->record, t, changed, used, to, at);
 	to += p->dialect->player_slots;
 	for (; a->names; a++, to += 16) {
 		unsigned int width = (unsigned int)abs(a->bits);
 		uint32_t mask = q3_raw(&p->b, 1) ? q3_raw(&p->b, 16) : 0;
 
+		record_mark(p->record);
 		for (unsigned int i = 0; i < 16; i++) {
 			if (!(mask >> i & 1))
 				continue;

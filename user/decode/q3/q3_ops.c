@@ -83,9 +83,10 @@ void q3_fact_text(struct q3_parse *p, const char *head, size_t n)
 
 int32_t q3_command(struct q3_parse *p, const char *name, const char *head, size_t *ret_n)
 {
-	int32_t number = q3_get_long(&p->b);
+	int32_t number;
 
 	q3_open_op(p, name);
+	number = q3_get_long(&p->b);
 	record_int(p->record, "number", number);
 	q3_string(p, "text", Q3_STRING_MAX, ret_n);
 	q3_fact_text(p, head, *ret_n);

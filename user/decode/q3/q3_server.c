@@ -112,18 +112,19 @@ static void parse_gamestate_ops(struct q3_parse *p)
 static void q3_parse_gamestate(struct q3_parse *p)
 {
 	struct q3_game *g = p->game;
-	int32_t number = q3_get_long(&p->b), client, feed, server_id;
+	int32_t number, client, feed, server_id;
 	const char *system;
 	size_t n;
 
 	q3_open_op(p, "gamestate");
+	number = q3_get_long(&p->b);
 	record_int(p->record, "serverCommandNumber", number);
 	if (p->commit)
 		q3_game_clear(g, p->dialect);
 	parse_gamestate_ops(p);
 	client = q3_get_long(&p->b);
-	feed = q3_get_long(&p->b);
 	record_int(p->record, "clientNum", client);
+	feed = q3_get_long(&p->b);
 	record_int(p->record, "checksumFeed", feed);
 	if (p->dialect->flags & Q3_GAMESTATE_TAIL)
 		record_uint(p->record, "tail", q3_get(&p->b, 16));
@@ -156,10 +157,11 @@ static void parse_data(struct q3_parse *p, size_t n)
 
 static void parse_download(struct q3_parse *p)
 {
-	unsigned int block = q3_get(&p->b, 16), n;
+	unsigned int block, n;
 	int32_t size = 0;
 
 	q3_open_op(p, "download");
+	block = q3_get(&p->b, 16);
 	record_uint(p->record, "block", block);
 	holds(p, Q3_HOLDS_DOWNLOAD);
 	if (block == 0xffff && p->dialect->flags & Q3_TRAILING_DATA) {
@@ -190,9 +192,10 @@ static void parse_download(struct q3_parse *p)
 
 static void parse_voice(struct q3_parse *p, const char *name, bool old)
 {
-	unsigned int sender = q3_get(&p->b, 16), n;
+	unsigned int sender, n;
 
 	q3_open_op(p, name);
+	sender = q3_get(&p->b, 16);
 	record_uint(p->record, "sender", sender);
 	record_uint(p->record, "generation", q3_get(&p->b, 8));
 	record_int(p->record, "sequence", q3_get_long(&p->b));

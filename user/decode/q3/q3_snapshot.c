@@ -64,12 +64,13 @@ INLINE void parse_entity(struct q3_parse *p, struct merge *m, unsigned int numbe
 			 bool plain)
 {
 	uint32_t scratch[Q3_ENTITY_WORDS], *to;
-	enum q3_delta kind = q3_delta_entity_kind(p);
+	enum q3_delta kind;
 	uint16_t from = 0, state = Q3_NONE;
 	bool known = p->game;
 
 	record_open_object(p->record, NULL);
 	record_uint(p->record, "number", number);
+	kind = q3_delta_entity_kind(p);
 	if (m->work) {
 		merge_keep(p, m, number);
 		from = merge_from(p, m, number, &known);
@@ -231,10 +232,10 @@ INLINE void parse_snapshot(struct q3_parse *p, bool plain)
 	if (plain && !(p->dialect->flags & Q3_ACK_FIRST))
 		record_int(p->record, "reliableAcknowledge", (int32_t)get(p, plain, 32));
 	p->server_time = (int32_t)get(p, plain, 32);
-	delta = get(p, plain, 8);
-	flags = get(p, plain, 8);
 	record_int(p->record, "serverTime", p->server_time);
+	delta = get(p, plain, 8);
 	record_uint(p->record, "deltaNum", delta);
+	flags = get(p, plain, 8);
 	record_uint(p->record, "snapFlags", flags);
 	q3_fact_snapshot(p, flags);
 	player = merge_begin(p, &m, delta, scratch);

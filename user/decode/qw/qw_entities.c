@@ -12,6 +12,7 @@
  */
 #include "decode/qw/qw_entities.h"
 #include "decode/qw/qw_message.h"
+#include "lib/record_trace.h"
 
 #define COORD_UNIT    (1 / 8.0)
 #define ANGLE_UNIT    (360 / 256.0)
@@ -173,7 +174,10 @@ void qw_entity_read(struct reader *rd, const struct qw_terms *t, unsigned int wo
 void qw_entity_record(struct record *r, const struct qw_terms *t,
 		      const struct qw_entity *e)
 {
+	bool was = record_hold(r, true);
+
 	record_open_object(r, NULL);
+	delta_record_head(r);
 	record_uint(r, "number", e->number);
 	record_uint(r, "bits", e->bits | (uint64_t)e->bits4 << 32);
 	if (e->remove)
@@ -182,6 +186,7 @@ void qw_entity_record(struct record *r, const struct qw_terms *t,
 		delta_record(r, qw_entity_rows, qw_entity_rows_count, layout_of(t, e),
 			     e->field);
 	record_close(r);
+	record_hold(r, was);
 }
 
 size_t qw_entity_write(uint8_t *to, size_t size, const struct qw_terms *t,

@@ -13,6 +13,7 @@
 #include "decode/delta.h"
 #include "decode/qw/qw_message.h"
 #include "lib/crc16.h"
+#include "lib/record_trace.h"
 
 #define CMD_BIT(n)     (1U << (n))
 #define CMD_ANGLE_UNIT (360 / 65536.0)
@@ -69,10 +70,14 @@ unsigned int qw_usercmd_read(struct reader *rd, unsigned int protocol, int32_t *
 void qw_usercmd_record(struct record *r, const char *key, unsigned int protocol,
 		       unsigned int bits, const int32_t *state)
 {
+	bool was = record_hold(r, true);
+
 	record_open_object(r, key);
+	record_bits(r, 8);
 	record_uint(r, "bits", bits);
 	delta_record(r, rows_of(protocol), ROWS, EVERYTHING, state);
 	record_close(r);
+	record_hold(r, was);
 }
 
 size_t qw_usercmd_write(uint8_t *to, size_t size, unsigned int protocol,

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * decode/trace.c: of each record of the recordings in tests/data and in CAPTURES, the
+ * fields and the bits of no field make up the whole datagram; the beginnings of three
+ * sessions, line by line (tests/data/ *.trace, which UPDATE=1 rewrites).
+ */
+#include <glob.h>
+
+#include "capture/capture.h"
+#include "decode/decode_support.h"
+#include "decode/qw/qw_message.h"
+#include "decode/trace.h"
+
+#define GOLDEN_RECORDS 24
+
+struct tracer {
+	struct trace *trace;
+	struct trace_clients *clients;
+	struct jsonl json;
+	const char *path;
+	uint64_t records, decoded, fields, repeated;
+	bool writes;
+};
+
+/* Is the end of this record's datagram of no field? */
+static bool may_have_rest(const struct record *r, unsigned int stream)
+{
+	/* Texts end in quotes and line feeds; a part of a message is no field. */
+	return stream || !(r->facts.has & FACT_SEQUENCE) || trace_size(r, 1) ||
+	       !strcmp(r->kind, "fragment");
+}
+
+/* Q3: seven bits fill the last byte, and one more byte is tolerated. */
+#define REST_QUAKE3 15
+
+static void check_whole(struct tracer *t, const struct record *r)
+{
+	uint32_t end[RECORD_STREAMS] = { 0 }, rest[RECORD_STREAMS] = { 0 };
+	const struct trace_line *lines;
+	size_t n;
+
+	lines = trace_lines(t->trace, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct record_extent *e = &lines[i].where;
+
+		t->repeated += lines[i].repeated;
+		if (e->stream == RECORD_NOWHERE || e->from == e->to)
+			continue;
+		if (e->from != end[e->stream] || e->to < e->from)
+			fail_msg("%s: frame %llu: bit %u of stream %u follows bit %u",
+				 t->path, (unsigned long long)r->frame, e->from,
+				 e->stream, end[e->stream]);
+		end[e->stream] = e->to;
+		rest[e->stream] = lines[i].item == TRACE_NO_FIELD ? e->to - e->from : 0;
+		t->fields += lines[i].item != TRACE_NO_FIELD;
+	}
+	for (unsigned int s = 0; s < r->tape->trace->streams_n; s++) {
+		if (end[s] != trace_size(r, s))
+			fail_msg("%s: frame %llu: %u of %u bits", t->path,
+				 (unsigned long long)r->frame, end[s], trace_size(r, s));
+		if (!may_have_rest(r, s) &&
+		    rest[s] > (r->family == FAMILY_QUAKE3 ? REST_QUAKE3 : 0))
+			fail_msg("%s: frame %llu %s: %u bits at its end are of no field",
+				 t->path, (unsigned long long)r->frame, r->kind, rest[s]);
+	}
+}
+
+static void sink(void *context, const struct record *r)
+{
+	struct tracer *t = context;
+
+	trace_record(t->trace, r, t->clients);
+	t->records++;
+	if (r->status == RECORD_DECODED) {
+		t->decoded++;
+		check_whole(t, r);
+	}
+	if (t->writes && t->records <= GOLDEN_RECORDS) {
+		jsonl_text(&t->json, r->kind);
+		jsonl_text(&t->json, "\n");
+		trace_text(t->trace, &t->json, r);
+	}
+}
+
+/* Trace the whole capture; what is written goes to @out. */
+static void trace_capture(struct tracer *t, const char *path, FILE *out)
+{
+	struct decoder_options options = { .fields = true, .trace = true };
+	FILE *file = fopen(path, "rb");
+	struct decoder *decoder;
+	struct capture *capture;
+	struct datagram dg;
+	char message[256];
+
+	assert_non_null(file);
+	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
+	t->path = path;
+	t->trace = trace_create();
+	t->clients = trace_clients_create();
+	t->writes = out;
+	jsonl_init(&t->json, out);
+	decoder = decoder_create(&options, sink, t);
+	while (capture_next(capture, &dg) == 1)
+		decoder_datagram(decoder, &dg);
+	decoder_flush(decoder);
+	if (out) {
+		trace_clients_write(t->clients, &t->json, NULL, false);
+		trace_clients_write(t->clients, &t->json, NULL, true);
+		assert_int_equal(jsonl_flush(&t->json), 0);
+	}
+	decoder_free(decoder);
+	trace_free(t->trace);
+	trace_clients_free(t->clients);
+	capture_close(capture);
+}
+
+static void trace_all(struct tracer *t, const char *pattern)
+{
+	glob_t paths;
+
+	if (glob(pattern, 0, NULL, &paths))
+		return;
+	for (size_t i = 0; i < paths.gl_pathc; i++)
+		trace_capture(t, paths.gl_pathv[i], NULL);
+	globfree(&paths);
+}
+
+static void fields_make_up_each_datagram(void **state)
+{
+	const char *captures = getenv("CAPTURES");
+	struct tracer t = { .records = 0 };
+	char pattern[4096];
+
+	(void)state;
+	trace_all(&t, "tests/data/*/*.pcap");
+	assert_true(t.decoded > 100 && t.fields > 2000);
+	if (!captures)
+		return;
+	snprintf(pattern, sizeof(pattern), "%s/live/*.pcap", captures);
+	trace_all(&t, pattern);
+}
+
+static void lines_of_sessions_are_as_expected(void **state)
+{
+	static const char *const names[] = { "q3/quake3-session-71", "q2/quake2-session",
+					     "qw/quakeworld-session",
+					     "nq/netquake-session" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct tracer t = { .records = 0 };
+		char path[256], *text = NULL, *expected;
+		size_t n = 0, expected_n;
+		FILE *out = open_memstream(&text, &n), *file;
+
+		snprintf(path, sizeof(path), "tests/data/%s.pcap", names[i]);
+		trace_capture(&t, path, out);
+		fclose(out);
+		snprintf(path, sizeof(path), "tests/data/%s.trace", names[i]);
+		if (getenv("UPDATE")) {
+			file = fopen(path, "wb");
+			assert_non_null(file);
+			assert_int_equal(fwrite(text, 1, n, file), n);
+			fclose(file);
+		}
+		file = fopen(path, "rb");
+		if (!file)
+			fail_msg("%s is missing: UPDATE=1 makes it", path);
+		expected = calloc(1, n + 2);
+		expected_n = fread(expected, 1, n + 1, file);
+		fclose(file);
+		for (size_t at = 0; at < n && at < expected_n; at++)
+			if (text[at] != expected[at])
+				fail_msg("%s: byte %zu: expected %.90s, got %.90s", path,
+					 at, expected + at, text + at);
+		assert_int_equal(n, expected_n);
+		free(expected);
+		free(text);
+	}
+}
+
+/* A client's datagrams 1 to 4 of QuakeWorld; the third never comes. */
+static void command_is_repeated_if_an_earlier_datagram_held_it(void **state)
+{
+	static const uint8_t move[] = { 3, 0, 0, 0, 10, 0, 10, 0, 10 };
+	static const struct {
+		uint8_t sequence, repeated;
+	} sent[] = { { 1, 0 }, { 2, 1 }, { 4, 1 } };
+	struct decoder_options options = { .fields = true,
+					   .trace = true,
+					   .forced = FAMILY_QUAKEWORLD };
+	struct tracer t = { .trace = trace_create(), .clients = trace_clients_create() };
+	struct decoder *decoder = decoder_create(&options, sink, &t);
+
+	(void)state;
+	t.path = "made here";
+	for (size_t i = 0; i < sizeof(sent) / sizeof(*sent); i++) {
+		uint8_t payload[10 + sizeof(move)] = { sent[i].sequence };
+		struct datagram dg = { .direction = DIRECTION_C2S };
+		uint64_t before = t.repeated;
+
+		memcpy(payload + 10, move, sizeof(move));
+		/* The checksum is of the bytes behind it. */
+		payload[11] = qw_move_checksum(payload + 12, sizeof(payload) - 12,
+					       sent[i].sequence);
+		dg.source = (struct record_address){ 4, { 10, 0, 0, 1 }, 27001 };
+		dg.destination = (struct record_address){ 4, { 10, 0, 0, 2 }, 27500 };
+		dg.payload = payload;
+		dg.n = dg.length = sizeof(payload);
+		dg.frame = i + 1;
+		dg.time_ns = (int64_t)i * 10000000;
+		decoder_datagram(decoder, &dg);
+		decoder_rest(decoder);
+		assert_int_equal(t.records, i + 1);
+		assert_int_equal(t.decoded, i + 1);
+		/* Ten lines a command: bits, three angles, and six more. */
+		assert_int_equal(t.repeated - before, 10 * sent[i].repeated);
+	}
+	decoder_free(decoder);
+	trace_free(t.trace);
+	trace_clients_free(t.clients);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fields_make_up_each_datagram),
+		cmocka_unit_test(lines_of_sessions_are_as_expected),
+		cmocka_unit_test(command_is_repeated_if_an_earlier_datagram_held_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
