@@ -47,11 +47,11 @@ static __always_inline bool is_letter(__u8 c)
 
 /*
  * Return true if one letter may be a word there. QuakeWorld servers answer so (mvdsv, FTE
- * too).
+ * too), and `auto` and a master have the words of every protocol.
  */
 static __always_inline bool has_letters(enum wire_family family, enum direction direction)
 {
-	return family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
+	return family == FAMILY_QUAKEWORLD || family >= FAMILY_AUTO ||
 	       (family == FAMILY_NETQUAKE && direction == DIRECTION_S2C);
 }
 
@@ -365,6 +365,16 @@ static __always_inline enum wire_kind classify_dtls(struct cursor c, __u64 head,
 /* --- the rest ---------------------------------------------------------------- */
 
 /*
+ * Return true if the datagram is `query`, by which Quake II asks a master. Called by
+ * classify_raw().
+ */
+static __always_inline bool raw_query(__u64 head, __u32 length)
+{
+	return (head & 0x2020202020ull) && length >= 5 && length <= 8 &&
+	       ((head | 0x2020202020ull) & 0xffffffffffull) == WORD_PART("query", 0);
+}
+
+/*
  * Classify QuakeWorld's and Quake II's forms without a marker: masters, ping and log
  * answers. KIND_COUNT: none of them. @head: the first bytes, little-endian, zeros after
  * them. Called by classify_short(), classify_unmarked() and other_protocol_shape().
@@ -373,11 +383,9 @@ static __always_inline enum wire_kind classify_raw(enum wire_family family, __u6
 						   __u32 length)
 {
 	if (family == FAMILY_QUAKE2)
-		return (head & 0x2020202020ull) && length >= 5 && length <= 8 &&
-				       ((head | 0x2020202020ull) & 0xffffffffffull) ==
-					       WORD_PART("query", 0)
-			       ? KIND_Q2_MASTER_QUERY
-			       : KIND_COUNT;
+		return raw_query(head, length) ? KIND_Q2_MASTER_QUERY : KIND_COUNT;
+	if (family == FAMILY_MASTER && raw_query(head, length))
+		return KIND_Q2_MASTER_QUERY;
 	if (length == 1)
 		return head == 'l'   ? KIND_RAW_ACK
 		       : head == 'm' ? KIND_RAW_NACK

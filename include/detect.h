@@ -57,6 +57,7 @@ static inline __attribute__((always_inline)) __u32 detect_usual(__u32 family)
 {
 	switch (family) {
 	case FAMILY_AUTO:
+	case FAMILY_MASTER: /* its lists are in the words of every protocol */
 		return ~0u;
 	case FAMILY_QUAKEWORLD:
 		return QW | NQ;

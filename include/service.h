@@ -131,7 +131,8 @@ static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 	switch (kind) {
 	case KIND_GETCHALLENGE:
 	case KIND_CONNECT:
-		return family != FAMILY_AUTO && family != FAMILY_QUAKE_ENHANCED;
+		return family != FAMILY_AUTO && family != FAMILY_QUAKE_ENHANCED &&
+		       family != FAMILY_MASTER;
 	case KIND_DTLS_CLIENT_HELLO:
 	case KIND_DTLS_HELLO_COOKIE:
 		return family == FAMILY_QUAKE_ENHANCED;

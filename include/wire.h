@@ -65,6 +65,7 @@
  * NUL, `l`, `m`, `C` LF and `c` LF with one byte more at most. Quake II's: `query`, not
  * in capitals, of five to eight bytes. What is left is a sequence: RUNT below eight
  * bytes; malformed above 1472 (Quake III 1400), or with 0 in Quake II and III.
+ * A master's datagrams are classified as those of `auto`, and Quake II's `query` too.
  * NETCHAN_FRAGMENT is Quake III's with the top bit; the fragments of others are NETCHAN.
  */
 
@@ -79,7 +80,9 @@
 	X(QUAKE_ENHANCED,	"quake-enhanced",	quake_enhanced)
 #define WIRE_FAMILIES(X)						\
 	WIRE_PROTOCOLS(X)						\
-	X(AUTO,			"auto",			auto)
+	/* From here on: the words of every protocol. */		\
+	X(AUTO,			"auto",			auto)		\
+	X(MASTER,		"master",		master)
 
 /*
  * The class of a datagram that an unvalidated client sends to a server. Those before
@@ -281,6 +284,33 @@
 	X(DTLS_CERT_VERIFY,	15,	"dtls-certificate-verify", CONNECT, NQ|QW|QE)	\
 	X(DTLS_CLIENT_KEY,	16,	"dtls-client-key-exchange", CONNECT, NQ|QW|QE)
 
+/*
+ * The requests that a master server (dpmaster, QuakeWorld's, Quake II's) handles. A
+ * request for a list is a query. A heartbeat is a game server's first step onto the list,
+ * and its answer to the master's query a later one. Any other request is UNKNOWN, and game
+ * traffic is NETCHAN.
+ *	     kind, compared		kind			class */
+#define WIRE_MASTER(X, compared)					\
+	X(compared,			GETSERVERS,		QUERY)		\
+	X(compared,			GETSERVERSEXT,		QUERY)		\
+	X(compared,			GETMOTD,		QUERY)		\
+	X(compared,			QUERY,			QUERY)		\
+	X(compared,			Q2_MASTER_QUERY,	QUERY)		\
+	X(compared,			C2M_QUERY,		QUERY)		\
+	X(compared,			HEARTBEAT,		CHALLENGE)	\
+	X(compared,			S2M_HEARTBEAT,		CHALLENGE)	\
+	X(compared,			INFORESPONSE,		CONNECT)	\
+	X(compared,			STATUSRESPONSE,		CONNECT)	\
+	X(compared,			GAMECOMPLETESTATUS,	CONNECT)	\
+	X(compared,			PRINT,			CONNECT)	\
+	X(compared,			ACK,			CONNECT)	\
+	X(compared,			RAW_ACK,		CONNECT)	\
+	X(compared,			A2A_ACK,		CONNECT)	\
+	X(compared,			S2M_PING,		CONNECT)	\
+	X(compared,			PING,			CONNECT)	\
+	X(compared,			S2M_SHUTDOWN,		CONNECT)	\
+	X(compared,			SHUTDOWN,		CONNECT)
+
 /* clang-format on */
 
 #define WIRE_WORD_MAX 32 /* letters */
@@ -325,12 +355,16 @@ enum wire_kind {
 #define Q3_CLASS(kind, name, c, families, ...) [KIND_##kind] = (families) & Q3 ? CLASS_##c : CLASS_UNKNOWN,
 #define QE_CLASS(kind, name, c, families, ...) [KIND_##kind] = (families) & QE ? CLASS_##c : CLASS_UNKNOWN,
 #define AUTO_CLASS(kind, name, c, families, ...) [KIND_##kind] = CLASS_##c,
+#define MASTER_IS(compared, kind, c) (compared) == KIND_##kind ? CLASS_##c :
+#define MASTER_REST(c) ((c) < CLASS_UNKNOWN ? CLASS_UNKNOWN : (c))
+#define MASTER_CLASS(kind, name, c, families, ...) [KIND_##kind] = WIRE_MASTER(MASTER_IS, KIND_##kind) MASTER_REST(CLASS_##c),
 #define NQ_CODED(kind, code, name, c, families)  NQ_CLASS(kind, name, c, families)
 #define QW_CODED(kind, code, name, c, families)  QW_CLASS(kind, name, c, families)
 #define Q2_CODED(kind, code, name, c, families)  Q2_CLASS(kind, name, c, families)
 #define Q3_CODED(kind, code, name, c, families)  Q3_CLASS(kind, name, c, families)
 #define QE_CODED(kind, code, name, c, families)  QE_CLASS(kind, name, c, families)
 #define AUTO_CODED(kind, code, name, c, families) AUTO_CLASS(kind, name, c, families)
+#define MASTER_CODED(kind, code, name, c, families) MASTER_CLASS(kind, name, c, families)
 #define EACH_KIND(SHAPE, CODED) \
 	WIRE_SHAPES(SHAPE) WIRE_WORDS(SHAPE) WIRE_CONTROL(CODED) WIRE_HANDSHAKE(CODED)
 
@@ -343,6 +377,7 @@ static const __u8 wire_classes[FAMILY_COUNT][KIND_COUNT + 1] = {
 	[FAMILY_QUAKE3] =	  { EACH_KIND(Q3_CLASS, Q3_CODED) NO_KIND },
 	[FAMILY_QUAKE_ENHANCED] = { EACH_KIND(QE_CLASS, QE_CODED) NO_KIND },
 	[FAMILY_AUTO] =		  { EACH_KIND(AUTO_CLASS, AUTO_CODED) NO_KIND },
+	[FAMILY_MASTER] =	  { EACH_KIND(MASTER_CLASS, MASTER_CODED) NO_KIND },
 };
 /* clang-format on */
 

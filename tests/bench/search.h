@@ -50,6 +50,7 @@ static const struct quest {
 		  [FAMILY_QUAKE3] = { 321, 573 },
 		  [FAMILY_QUAKE_ENHANCED] = { 321, 573 },
 		  [FAMILY_AUTO] = { 328, 586 },
+		  [FAMILY_MASTER] = { 338, 590 },
 	  } },
 	{ ", as shipped",
 	  SHIELD_SHIPPED,
@@ -62,6 +63,7 @@ static const struct quest {
 		  [FAMILY_QUAKE3] = { 943, 1497 },
 		  [FAMILY_QUAKE_ENHANCED] = { 886, 1133 },
 		  [FAMILY_AUTO] = { 610, 810 },
+		  [FAMILY_MASTER] = { 338, 590 },
 	  } },
 	{ ", in a player's name",
 	  SHIELD_FAMILIES,
@@ -74,6 +76,7 @@ static const struct quest {
 		  [FAMILY_QUAKE3] = { 916, 1251 },
 		  [FAMILY_QUAKE_ENHANCED] = { 947, 1320 },
 		  [FAMILY_AUTO] = { 1050, 1424 },
+		  [FAMILY_MASTER] = { 1090, 1470 },
 	  } },
 	{ ", near one listed",
 	  SHIELD_FAMILIES,
@@ -86,6 +89,7 @@ static const struct quest {
 		  [FAMILY_QUAKE3] = { 763, 1147 },
 		  [FAMILY_QUAKE_ENHANCED] = { 711, 1095 },
 		  [FAMILY_AUTO] = { 729, 1113 },
+		  [FAMILY_MASTER] = { 729, 1113 },
 	  } },
 };
 

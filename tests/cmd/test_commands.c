@@ -189,7 +189,7 @@ static void bash_is_told(void **state)
 	refused("completion bash", 0, "");
 	has_line(
 		"\t\t_quakeshield_words 'run check probe discover load reload stats explain watch "
-		"attacks on-attack status allow deny top detach decode replay completion help --help "
+		"attacks on-attack status allow deny top lag detach decode replay completion help --help "
 		"--version'\n"
 		"\t\treturn\n\tfi\n\tcase $before in\n"
 		"\t-c | --config) _quakeshield_paths -f; return ;;\n"
@@ -198,10 +198,11 @@ static void bash_is_told(void **state)
 		";;\n"
 		"\t--mode) _quakeshield_words 'auto native skb'; return ;;\n"
 		"\t--confirm) _quakeshield_words '30 60 300'; return ;;\n"
+		"\t--trial) _quakeshield_paths -f; return ;;\n"
 		"\t--for) _quakeshield_words '10m 1h 1d 7d'; return ;;\n");
 	has_line(
 		"\t--protocol) _quakeshield_words 'netquake quakeworld quake2 quake3 quake-enhanced "
-		"auto'; return ;;\n"
+		"auto master'; return ;;\n"
 		"\t--as) _quakeshield_words 'dem qwd mvd dm2 mvd2 dm_68 dm3 urtdemo'; "
 		"return ;;\n"
 		"\t--extract) _quakeshield_paths -d; return ;;\n");

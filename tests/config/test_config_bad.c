@@ -52,7 +52,7 @@ static const struct {
 					"protocol\n" },
 	{ "service a {\nprotocol = quake4\nport = 1 }",
 	  "t.conf:2: protocol 'quake4' is not one of: netquake, quakeworld, quake2, "
-	  "quake3, quake-enhanced, auto (did you mean quake2?)\n" },
+	  "quake3, quake-enhanced, auto, master (did you mean quake2?)\n" },
 	{ "service a {\nprotocol = quake3\n}\n", "t.conf:3: service 'a' ends without a "
 						 "port\n" },
 	{ "service a { protocol = quake3\nport = 0 }",

@@ -105,7 +105,7 @@ static void hints(void **state)
 				   "skb (did you mean native?)\n");
 	says("service a { protocol = quak3 port = 1 }",
 	     "t.conf:1: protocol 'quak3' is not one of: netquake, quakeworld, quake2, "
-	     "quake3, quake-enhanced, auto (did you mean quake3?)\n");
+	     "quake3, quake-enhanced, auto, master (did you mean quake3?)\n");
 	says("zzz = 1\n" FFA, "t.conf:1: no such option 'zzz'\n");
 }
 
@@ -442,7 +442,7 @@ static void layers_wrong(void **state)
 	     "unlimited or 0\n");
 	says(FFA "template t {\nprotocol = q9 }",
 	     "t.conf:3: protocol 'q9' is not one of: netquake, quakeworld, quake2, quake3, "
-	     "quake-enhanced, auto\n");
+	     "quake-enhanced, auto, master\n");
 	says("defaults { protocol = q3 }\n",
 	     "t.conf: no service: write at least one, as service "
 	     "\"ffa\" { protocol = quake3 port = 27960 }\n");

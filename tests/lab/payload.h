@@ -31,6 +31,8 @@
 	X("q2-status",         OOB "status\n") \
 	X("q2-info",           OOB "info 34\n") \
 	X("q2-getchallenge",   OOB "getchallenge\n") \
+	X("getservers",        OOB "getservers 68 empty full") \
+	X("heartbeat",         OOB "heartbeat QuakeArena-1\n") \
 	X("ccreq-server-info", "\x80\0\0\x0c\2" NQ_GAME) \
 	X("ccreq-connect",     "\x80\0\0\x0c\1" NQ_GAME) \
 	X("dtls-hello",        DTLS_HELLO)

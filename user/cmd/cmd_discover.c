@@ -192,7 +192,8 @@ static void print_compared(const struct found *found)
 	for (size_t i = 0; i < found->config.service_count; i++) {
 		const struct config_service *c = &found->config.services[i];
 
-		if (!discover_replied(&found->servers, c))
+		if (c->service.family != FAMILY_MASTER &&
+		    !discover_replied(&found->servers, c))
 			printf("service '%s': no server of this host answered%s\n",
 			       c->service.name,
 			       c->service.family == FAMILY_QUAKE_ENHANCED

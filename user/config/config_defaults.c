@@ -81,6 +81,18 @@ static const struct rates defaults[FAMILY_COUNT][CLASS_BUDGETS] = {
 		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
 		[CLASS_NETCHAN] =   NETCHAN_RATES,
 	},
+	/*
+	 * A host of many servers sends bursts of heartbeats and answers. A master has no
+	 * game traffic.
+	 */
+	[FAMILY_MASTER] = {
+		[CLASS_QUERY] =     { "12/m burst 8", "30/m burst 16",	"20/s burst 100" },
+		[CLASS_CHALLENGE] = { "1/s burst 64", "4/s burst 256",	"50/s burst 1000" },
+		[CLASS_CONNECT] =   { "2/s burst 64", "8/s burst 256",	"100/s burst 1000" },
+		[CLASS_RCON] =	    { "12/m burst 5", "12/m burst 5",	"1/s burst 10" },
+		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
+		[CLASS_NETCHAN] =   UNKNOWN_RATES,
+	},
 };
 /* clang-format on */
 
@@ -108,13 +120,19 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 	ret->players_source = PLAYERS_SOURCE;
 	ret->players_prefix = PLAYERS_PREFIX;
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
-	/* For `auto` the words that validate an address are not known. */
-	ret->validation = family == FAMILY_AUTO ? VALIDATION_OFF : VALIDATION_UNDER_LOAD;
+	/*
+	 * For `auto` the words that validate an address are not known, and the clients of
+	 * a master have none.
+	 */
+	ret->validation = family == FAMILY_AUTO || family == FAMILY_MASTER
+				  ? VALIDATION_OFF
+				  : VALIDATION_UNDER_LOAD;
 	/*
 	 * The queries of `auto` are not known either; Quake Enhanced's are behind a
-	 * handshake.
+	 * handshake, and a master's list has many datagrams.
 	 */
-	ret->cache = family == FAMILY_AUTO || family == FAMILY_QUAKE_ENHANCED
+	ret->cache = family == FAMILY_AUTO || family == FAMILY_MASTER ||
+				     family == FAMILY_QUAKE_ENHANCED
 			     ? CACHE_OFF
 			     : CACHE_UNDER_LOAD;
 }

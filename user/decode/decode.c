@@ -51,7 +51,7 @@ struct decoder *decoder_create(const struct decoder_options *options, decode_sin
 					   options->state_bytes ? options->state_bytes
 								: DECODE_STATE_BYTES);
 	d->bytes = malloc(d->pending_max);
-	d->forced = options->forced;
+	d->forced = family_of(options->forced) ? options->forced : FAMILY_AUTO;
 	d->fields = options->fields;
 	d->secrets = options->secrets;
 	d->trace = options->trace;

@@ -131,6 +131,10 @@ static const struct word {
 	{ FAMILY_AUTO, ACT_QUERY, false, BYTES(OOB "getstatus") },
 	{ FAMILY_AUTO, ACT_JOIN, false, BYTES(OOB "getchallenge") },
 	{ FAMILY_AUTO, ACT_QUERY, true, BYTES(OOB "statusResponse\n") },
+	{ FAMILY_MASTER, ACT_QUERY, false, BYTES(OOB "getservers 68 empty full") },
+	{ FAMILY_MASTER, ACT_JOIN, false, BYTES(OOB "heartbeat QuakeArena-1\n") },
+	{ FAMILY_MASTER, ACT_QUERY, true, BYTES(OOB "getserversResponse\\") },
+	{ FAMILY_MASTER, ACT_JOIN, true, BYTES(OOB "getinfo xxx") },
 };
 
 static size_t word_find(enum wire_family family, enum explain_act act, bool answer,
@@ -264,7 +268,7 @@ size_t explain_payload(enum wire_family family, enum explain_act act, __u32 chal
 
 	switch (act) {
 	case ACT_MOVE:
-		return put_move(family, player, ret);
+		return family == FAMILY_MASTER ? 0 : put_move(family, player, ret);
 	case ACT_CONNECT:
 		return put_connect(family, challenge, (char *)ret);
 	case ACT_JOIN:

@@ -146,6 +146,9 @@ bool samples_decoder_sample(struct samples_decoder *d, const struct sample *samp
 
 	if (!parse(sample, frame, &dg))
 		return false;
+	/* The words of a master are of every protocol. */
+	if (family == FAMILY_MASTER)
+		family = FAMILY_AUTO;
 	dg.frame = ++d->frame;
 	dg.time_ns = time_ns;
 	dg.has_family = family != FAMILY_AUTO;
