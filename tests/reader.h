@@ -141,6 +141,13 @@ static inline enum wire_kind reader_letter(struct reader_text t)
 	return KIND_COUNT;
 }
 
+/* A master and `auto` have the words of every protocol. */
+static inline bool reader_has_quakeworld(enum wire_family family)
+{
+	return family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
+	       family == FAMILY_MASTER;
+}
+
 static inline enum wire_kind reader_marked(enum wire_family family, struct reader_text t)
 {
 	struct reader_text word;
@@ -154,7 +161,7 @@ static inline enum wire_kind reader_marked(enum wire_family family, struct reade
 		return KIND_OOB_UNUSUAL;
 	word = reader_word(t);
 	kind = reader_row(word);
-	if (kind == KIND_COUNT && (family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO))
+	if (kind == KIND_COUNT && reader_has_quakeworld(family))
 		kind = reader_letter(t);
 	if (kind == KIND_COUNT)
 		kind = reader_valve(t);
@@ -330,7 +337,7 @@ static inline enum wire_kind reader_kind(enum wire_family family, const void *oc
 					 size_t n)
 {
 	bool netquake = family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED;
-	bool quakeworld = family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO;
+	bool quakeworld = reader_has_quakeworld(family);
 	struct reader_text t = { octets, n };
 	struct reader_text query = { octets, 5 };
 	enum wire_kind kind = KIND_COUNT;
@@ -347,8 +354,9 @@ static inline enum wire_kind reader_kind(enum wire_family family, const void *oc
 	if (kind == KIND_COUNT && quakeworld)
 		kind = reader_bare(t);
 	/* In capitals it may be numbers of a session. */
-	if (kind == KIND_COUNT && family == FAMILY_QUAKE2 && n >= 5 && n <= 8 &&
-	    reader_same_word(query, "query") && !reader_begins(t, "QUERY"))
+	if (kind == KIND_COUNT && (family == FAMILY_QUAKE2 || family == FAMILY_MASTER) &&
+	    n >= 5 && n <= 8 && reader_same_word(query, "query") &&
+	    !reader_begins(t, "QUERY"))
 		kind = KIND_Q2_MASTER_QUERY;
 	return kind == KIND_COUNT ? reader_sequenced(family, t) : kind;
 }

@@ -244,7 +244,7 @@ static const struct frame_spec wrappings[] = {
  */
 static void no_evasion_has_a_looser_budget(void **state)
 {
-	static const __u16 ports[] = { 26000, 27500, 27910, 27960, 26001, 26002 };
+	static const __u16 ports[] = { 26000, 27500, 27910, 27960, 26001, 26002, 27950 };
 	char bytes[128] = "\xff\xff\xff\xff";
 
 	(void)state;
@@ -281,7 +281,7 @@ static void every_word_has_its_budget(void **state)
 		WIRE_WORDS(AS_ROW)
 #undef AS_ROW
 	};
-	static const __u16 ports[] = { 26000, 27500, 27910, 27960, 26001, 26002 };
+	static const __u16 ports[] = { 26000, 27500, 27910, 27960, 26001, 26002, 27950 };
 	char bytes[64] = "\xff\xff\xff\xff";
 
 	(void)state;
@@ -309,9 +309,12 @@ static void every_word_has_its_budget(void **state)
 
 static int enter(void **state)
 {
-	static const __u16 ports[] = { 26000, 27500, 27910, 27960, 26001, 26002 };
+	static const __u16 ports[] = { 26000, 27500, 27910, 27960, 26001, 26002, 27950 };
 	/* Slot 0 is Quake III's: what a test does not name goes there. */
-	static const int slots[] = { 1, 2, 3, 0, 4, 5 };
+	static const int slots[] = { 1, 2, 3, 0, 4, 5, 6 };
+
+	_Static_assert(COUNT(slots) == FAMILY_COUNT && COUNT(ports) == FAMILY_COUNT,
+		       "a service of each protocol");
 
 	(void)state;
 	if (kern_open(&kern)) {
