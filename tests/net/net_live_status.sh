@@ -279,7 +279,9 @@ decoded_as_schema()
 
 lines_as_schema()
 {
-	"$SCHEMA" decode --all reason,dialect_guess,untested,overflow,file,payload,plaintext \
+	local unseen=reason,dialect_guess,untested,overflow,file,payload,plaintext,streams,trace
+
+	"$SCHEMA" decode --all "$unseen" \
 		<"$work/live.jsonl" >&2
 }
 
