@@ -422,7 +422,7 @@ static __always_inline enum wire_kind classify_sequenced(enum wire_family family
 		return KIND_MALFORMED;
 	/* ezquake really sends QuakeWorld sequence 0, with the reliable bit. */
 	if (!(sequence & 0x7fffffff) && family != FAMILY_QUAKEWORLD &&
-	    family != FAMILY_AUTO)
+	    family < FAMILY_AUTO)
 		return KIND_MALFORMED;
 	return family == FAMILY_QUAKE3 && sequence >> 31 ? KIND_NETCHAN_FRAGMENT
 							 : KIND_NETCHAN;
