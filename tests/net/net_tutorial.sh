@@ -90,15 +90,16 @@ commands()
 }
 
 # On a terminal, with one Enter as input. Exit status 5 is an answer, and 124 the end of a command
-# that goes on until interrupted.
+# that goes on until interrupted. A trial is given two seconds.
 command_runs() # COMMAND
 {
-	local status seconds=40
+	local status seconds=40 command=$1
 
 	case $1 in
 	*' watch '* | *' top') seconds=3 ;;
+	*' reload --trial '*) command="${1%% --for *} --for 2s" ;;
 	esac
-	(cd "$work/pages" && net_in server timeout "$seconds" script -qec "set -o pipefail; $1" /dev/null) \
+	(cd "$work/pages" && net_in server timeout "$seconds" script -qec "set -o pipefail; $command" /dev/null) \
 		>"$work/output" 2>&1 <<<''
 	status=$?
 	case $seconds:$status in
