@@ -216,6 +216,47 @@ static void words_of_other_families_are_unknown(void **state)
 	assert_int_equal(wire_class(FAMILY_QUAKE3, KIND_COUNT), CLASS_MALFORMED);
 }
 
+/* Lists are queries, heartbeats a first step, servers' answers a later one. */
+static void a_master_lists_and_asks(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		enum wire_kind kind;
+		enum wire_class class_;
+	} rows[] = {
+#define ROW(text, kind, class_) { text, sizeof(text) - 1, KIND_##kind, CLASS_##class_ }
+		ROW("\xff\xff\xff\xffgetservers 68 empty", GETSERVERS, QUERY),
+		ROW("\xff\xff\xff\xffgetserversExt Xonotic 3", GETSERVERSEXT, QUERY),
+		ROW("c\n", C2M_QUERY, QUERY),
+		ROW("c\n\0", C2M_QUERY, QUERY),
+		ROW("query", Q2_MASTER_QUERY, QUERY),
+		ROW("query\n\0", Q2_MASTER_QUERY, QUERY),
+		ROW("\xff\xff\xff\xffheartbeat DarkPlaces\n", HEARTBEAT, CHALLENGE),
+		ROW("a\n1\n0\n", S2M_HEARTBEAT, CHALLENGE),
+		ROW("\xff\xff\xff\xffinfoResponse\n\\x\\y", INFORESPONSE, CONNECT),
+		ROW("C\n", S2M_SHUTDOWN, CONNECT),
+		ROW("k\0", S2M_PING, CONNECT),
+		ROW("\xff\xff\xff\xffgetserversResponse\\", GETSERVERSRESPONSE, REPLY),
+		ROW("\xff\xff\xff\xffgetstatus", GETSTATUS, UNKNOWN),
+		ROW("\xff\xff\xff\xffrcon x", RCON, UNKNOWN),
+		ROW("\1\0\0\0\2\0\0\0moves", NETCHAN, NETCHAN),
+#undef ROW
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct cursor c = { (const __u8 *)rows[i].bytes,
+				    (const __u8 *)rows[i].bytes + rows[i].n };
+		enum wire_kind kind =
+			classify(FAMILY_MASTER, DIRECTION_C2S, c, (__u32)rows[i].n);
+
+		assert_int_equal(kind, rows[i].kind);
+		assert_int_equal(wire_class(FAMILY_MASTER, kind), rows[i].class_);
+		assert_false(kind_takes_part(FAMILY_MASTER, kind));
+	}
+}
+
 /* The short cut may pass a datagram on, but never say anything else of it. */
 static void hot_agrees(const __u8 *bytes, size_t n)
 {
@@ -417,6 +458,7 @@ int main(void)
 		cmocka_unit_test(spellings_do_not_escape),
 		cmocka_unit_test(look_alikes_share_the_strict_budget),
 		cmocka_unit_test(words_of_other_families_are_unknown),
+		cmocka_unit_test(a_master_lists_and_asks),
 		cmocka_unit_test(the_short_cut_agrees),
 		cmocka_unit_test(hot_words_are_found),
 		cmocka_unit_test(no_two_words_share_a_place),
