@@ -237,7 +237,7 @@ static void a_master_lists_and_asks(void **state)
 		ROW("\xff\xff\xff\xffinfoResponse\n\\x\\y", INFORESPONSE, CONNECT),
 		ROW("C\n", S2M_SHUTDOWN, CONNECT),
 		ROW("k\0", S2M_PING, CONNECT),
-		ROW("\xff\xff\xff\xffgetserversResponse\\", GETSERVERSRESPONSE, REPLY),
+		ROW("\xff\xff\xff\xffgetserversResponse\\", OOB_UNKNOWN, UNKNOWN),
 		ROW("\xff\xff\xff\xffgetstatus", GETSTATUS, UNKNOWN),
 		ROW("\xff\xff\xff\xffrcon x", RCON, UNKNOWN),
 		ROW("\1\0\0\0\2\0\0\0moves", NETCHAN, NETCHAN),
