@@ -12,6 +12,7 @@
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make figures        measures what README cites, and draws its pictures
+#   make experiment     a game over a good and a poor line, and its lagometer, in build/experiment/
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
 #   make deb            the Debian package, in build/deb/, without root (make deps-deb once)
 #   make debtest        the package on a Debian 12 of its own: install, upgrade, reboot, purge
@@ -524,10 +525,15 @@ figures: deps-test deps-bench
 	$(Q)$(MAKE) --no-print-directory $(side_by_side) lab $(BENCH_BIN)
 	$(Q)BUILD=$(O) tests/bench/figures.sh
 
+experiment: deps-test
+	$(Q)$(MAKE) --no-print-directory lab
+	$(Q)mkdir -p $(O)/experiment
+	$(Q)BUILD=$(O) tests/lab/experiment.sh $(O)/experiment
+
 clean:
 	rm -rf $(O)
 
-.PHONY: all attack bench coverage coverage-run docs figures fuzz lab quick quick-check mutants \
+.PHONY: all attack bench coverage coverage-run docs experiment figures fuzz lab quick quick-check mutants \
 	deb debtest dist deps deps-test deps-lint deps-bench deps-vm deps-deb deps-debtest \
 	run test check install uninstall \
 	format-check lint lint-all $(LINT_ALL) clean

@@ -6,10 +6,11 @@
  *	line --to ADDRESS --port N --listen PORT --from ADDRESS...
  *
  * Player n, counted from 1, sends to 127.0.0.1, port PORT + n, and comes to the server
- *from the nth --from address. Each line on standard input is PLAYER WAY LOSS DELAY:
- *PLAYER is a number or *, WAY is up (to the server), down or *, LOSS is per cent, DELAY
- *milliseconds. The end of standard input is the end. A datagram for which a queue has no
- *room is lost.
+ * from the nth --from address. Each line on standard input is PLAYER WAY LOSS DELAY
+ * [DUPLICATED REORDERED]: PLAYER is a number or *, WAY is up (to the server), down or *,
+ * DELAY is in milliseconds, the others are per cent. A reordered datagram overtakes the
+ *one before it, if that is still on its way. The end of standard input is the end. A
+ *datagram for which a queue has no room is lost.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,7 +34,7 @@ enum {
 };
 
 struct way {
-	unsigned int loss; /* per cent */
+	unsigned int loss, duplicated, reordered; /* per cent */
 	unsigned int delay_ms;
 	unsigned int first, count; /* of the queue */
 	struct {
@@ -91,6 +92,25 @@ static uint64_t deliver_due(struct line *l, int way, uint64_t now)
 	return 0;
 }
 
+static void put(struct way *w, const char *data, size_t size, uint64_t due_ms)
+{
+	unsigned int at = (w->first + w->count) % QUEUE,
+		     before = (at + QUEUE - 1) % QUEUE;
+
+	if (w->count == QUEUE)
+		return;
+	if (w->count && w->reordered && dice(100) < w->reordered) {
+		w->queue[at] = w->queue[before];
+		w->queue[at].due_ms = due_ms;
+		at = before;
+		due_ms = w->queue[before].due_ms;
+	}
+	w->count++;
+	w->queue[at].due_ms = due_ms;
+	w->queue[at].size = size;
+	memcpy(w->queue[at].data, data, size);
+}
+
 static void take(struct line *l, int way, uint64_t now)
 {
 	struct way *w = &l->way[way];
@@ -98,18 +118,16 @@ static void take(struct line *l, int way, uint64_t now)
 	socklen_t length = sizeof(from);
 	char data[DATAGRAM];
 	ssize_t size;
-	unsigned int at;
 
 	while ((size = recvfrom(l->fd[way], data, sizeof(data), MSG_DONTWAIT,
 				(struct sockaddr *)&from, &length)) >= 0) {
 		if (way == UP)
 			l->player = from;
-		if (dice(100) < w->loss || w->count == QUEUE)
+		if (dice(100) < w->loss)
 			continue;
-		at = (w->first + w->count++) % QUEUE;
-		w->queue[at].due_ms = now + w->delay_ms;
-		w->queue[at].size = (size_t)size;
-		memcpy(w->queue[at].data, data, (size_t)size);
+		put(w, data, (size_t)size, now + w->delay_ms);
+		if (w->duplicated && dice(100) < w->duplicated)
+			put(w, data, (size_t)size, now + w->delay_ms);
 	}
 }
 
@@ -117,9 +135,11 @@ static void take(struct line *l, int way, uint64_t now)
 static bool change(const char *text)
 {
 	char player[8], way[8];
-	unsigned int loss, delay_ms;
+	unsigned int loss, delay_ms, duplicated = 0, reordered = 0;
+	int n = sscanf(text, "%7s %7s %u %u %u %u", player, way, &loss, &delay_ms,
+		       &duplicated, &reordered);
 
-	if (sscanf(text, "%7s %7s %u %u", player, way, &loss, &delay_ms) != 4)
+	if (n != 4 && n != 6)
 		return false;
 	for (int i = 0; i < count; i++)
 		for (int w = UP; w <= DOWN; w++)
@@ -127,6 +147,8 @@ static bool change(const char *text)
 			    (*way == '*' || !strcmp(way, w == UP ? "up" : "down"))) {
 				lines[i].way[w].loss = loss;
 				lines[i].way[w].delay_ms = delay_ms;
+				lines[i].way[w].duplicated = duplicated;
+				lines[i].way[w].reordered = reordered;
 			}
 	return true;
 }
