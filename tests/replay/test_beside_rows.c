@@ -126,6 +126,7 @@ static void differences_without_room_are_counted_as_one(void **state)
 	}
 	assert_int_equal(rows->more, 4);
 	assert_int_equal(rows->differ, BESIDE_ROWS + 4);
+	assert_int_equal(rows->refused, BESIDE_ROWS + 4);
 }
 
 int main(void)

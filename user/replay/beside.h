@@ -46,7 +46,7 @@ struct beside_row {
 struct beside_rows {
 	struct beside_row rows[BESIDE_ROWS];
 	uint64_t judged; /* datagrams of services that are compared */
-	uint64_t differ, refused; /* of them; and of those, the ones with .refuses */
+	uint64_t differ, refused; /* of them; and of those, the ones that pass now alone */
 	uint64_t doubtful; /* not compared: the copy of now would have refused them */
 	uint64_t skipped; /* not compared: too long, or consequences of a difference */
 	uint64_t more; /* differences for which there was no room */

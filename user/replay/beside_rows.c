@@ -67,6 +67,7 @@ void beside_add(struct beside_rows *rows, const struct replay_packet *p,
 	if (!p->differs)
 		return;
 	rows->differ++;
+	rows->refused += p->by[0].verdict.passes && !p->by[1].verdict.passes;
 	row = row_of(rows, p);
 	if (!row) {
 		rows->more++;
@@ -74,7 +75,6 @@ void beside_add(struct beside_rows *rows, const struct replay_packet *p,
 	}
 	row->datagrams++;
 	row->bytes += p->length;
-	rows->refused += row->refuses;
 	if (p->has_ends && client_is_new(row, flow_hash(client, 0)) &&
 	    row->client_count <= BESIDE_FIRST)
 		row->first[row->client_count - 1] =
