@@ -140,6 +140,21 @@ net_check "no time" status_of 2 "--for 'soon' is not 1s to 24h" --trial "$work/s
 net_check "a reload is something else" status_of 2 "it reloads nothing" --trial \
 	"$work/strict.conf" --undo
 net_check "no trial without its file" status_of 2 "--for goes with --trial alone" --for 2s
+net_in server timeout -s INT 15 "$SHIELD" reload --trial "$work/strict.conf" --for 1h \
+	>"$work/text" 2>"$work/err" &
+sleep 3
+net_in server "$SHIELD" reload -c "$work/strict.conf" >"$work/out" 2>&1
+wait $!
+net_check "a reload ends it, and it tells" grep -q "', interrupted after [0-9] seconds; nothing" \
+	"$work/text"
+net_check "and says why" grep -q "the shield was reloaded or detached: it ends here" "$work/err"
 net_check "nothing loaded" status_of 3 "nothing is loaded in" --trial "$work/strict.conf" \
 	--pin /sys/fs/bpf/none
+
+net_in server timeout -s INT 15 "$SHIELD" reload --trial "$work/strict.conf" --for 1h \
+	>"$work/text" 2>"$work/err" &
+sleep 3
+net_in server "$SHIELD" detach >"$work/out" 2>&1
+wait $!
+net_check "so does detach" grep -q "', interrupted after [0-9] seconds; nothing" "$work/text"
 exit "$net_failed"

@@ -23,6 +23,9 @@ struct run {
 	size_t count;
 	struct tap *tap;
 	struct beside *beside;
+	__u32 generation; /* of the shield, when its configuration was read */
+	int64_t looked_ns; /* when the interfaces were looked at */
+	bool ended; /* what is in force is not what it was */
 	int64_t begun_ns, until_ns;
 	int64_t second_ns; /* when the second began that .taken is of */
 	unsigned int taken; /* datagrams that were judged in this second */
@@ -82,6 +85,35 @@ static bool within_rate(struct run *run, int64_t time_ns)
 	return false;
 }
 
+static bool is_attached(const struct shield *shield)
+{
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t n = shield_links(shield, links, CONFIG_INTERFACES);
+
+	for (size_t i = 0; i < n && i < CONFIG_INTERFACES; i++)
+		if (links[i].attached)
+			return true;
+	return false;
+}
+
+/*
+ * Note that the shield was reloaded or detached: what comes from then on is not what the
+ * configuration lets pass that the trial compares. Called before a frame is judged.
+ */
+static void look(struct run *run, int64_t time_ns)
+{
+	bool same = shield_generation(run->shield) == run->generation;
+
+	if (same && time_ns - run->looked_ns >= SECOND_NS) {
+		run->looked_ns = time_ns;
+		same = is_attached(run->shield);
+	}
+	if (same || run->ended)
+		return;
+	run->ended = true;
+	log_warn("trial: the shield was reloaded or detached: it ends here");
+}
+
 /* 0, or -errno after a message. */
 static int frames(struct run *run, const volatile sig_atomic_t *stop)
 {
@@ -90,9 +122,13 @@ static int frames(struct run *run, const volatile sig_atomic_t *stop)
 	int err = 0;
 
 	while (!err && !*stop && tap_next(run->tap, &frame) &&
-	       frame.time_ns < run->until_ns)
+	       frame.time_ns < run->until_ns) {
+		look(run, frame.time_ns);
+		if (run->ended)
+			break;
 		if (within_rate(run, frame.time_ns))
 			err = replay_frame(run->beside->replay, &frame, &packet);
+	}
 	return err;
 }
 
@@ -101,7 +137,7 @@ static int judge_all(struct run *run, const volatile sig_atomic_t *stop)
 	struct pollfd readable = { .fd = tap_fd(run->tap), .events = POLLIN };
 	int err = 0;
 
-	while (!err && !*stop && now_ns() < run->until_ns) {
+	while (!err && !*stop && !run->ended && now_ns() < run->until_ns) {
 		int64_t left_ms = (run->until_ns - now_ns()) / 1000000 + 1;
 
 		if (poll(&readable, 1, (int)(left_ms < LOOK_MS ? left_ms : LOOK_MS)) <
@@ -109,10 +145,11 @@ static int judge_all(struct run *run, const volatile sig_atomic_t *stop)
 		    errno != EINTR)
 			err = -errno;
 		replay_clock(run->beside->replay, now_ns());
-		if (!err)
+		look(run, now_ns());
+		if (!err && !run->ended)
 			err = frames(run, stop);
 	}
-	run->beside->interrupted = *stop;
+	run->beside->interrupted = *stop || run->ended;
 	return err;
 }
 
@@ -132,7 +169,12 @@ int beside_run(const struct shield *shield, const int *ifindexes, size_t count,
 	       const struct config *now, const struct config *other, int64_t for_ns,
 	       const volatile sig_atomic_t *stop, struct beside **ret)
 {
-	struct run run = { .shield = shield, .ifindexes = ifindexes, .count = count };
+	struct run run = {
+		.shield = shield,
+		.ifindexes = ifindexes,
+		.count = count,
+		.generation = shield_generation(shield),
+	};
 	int err;
 
 	run.beside = calloc(1, sizeof(*run.beside));

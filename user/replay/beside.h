@@ -46,7 +46,8 @@ struct beside_row {
 struct beside_rows {
 	struct beside_row rows[BESIDE_ROWS];
 	uint64_t judged; /* datagrams of services that are compared */
-	uint64_t differ, refused; /* of them; and of those, the ones that pass now alone */
+	uint64_t differ,
+		refused; /* of them; and of those, the ones that pass now alone */
 	uint64_t doubtful; /* not compared: the copy of now would have refused them */
 	uint64_t skipped; /* not compared: too long, or consequences of a difference */
 	uint64_t more; /* differences for which there was no room */
@@ -71,8 +72,8 @@ struct beside {
 
 /*
  * Judge what passes @ifindexes by the configuration @now, which @shield has, and by
- * @other, for @for_ns, or until *@stop is set by a signal's handler. 0 and *@ret, for
- * beside_free(); or -errno after a message.
+ * @other, for @for_ns, or until *@stop is set by a signal's handler, or the shield is
+ * reloaded or detached. 0 and *@ret, for beside_free(); or -errno after a message.
  */
 int beside_run(const struct shield *shield, const int *ifindexes, size_t count,
 	       const struct config *now, const struct config *other, int64_t for_ns,

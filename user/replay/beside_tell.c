@@ -226,7 +226,8 @@ static const struct json_key changed_keys[] = {
 const struct json_key beside_json_keys[] = {
 	JSON_KEY("file", "string", NULL, "File of the other configuration."),
 	JSON_KEY("seconds", "number", "seconds", "Length of the trial."),
-	JSON_KEY("interrupted", "boolean", NULL, "A signal has ended it."),
+	JSON_KEY("interrupted", "boolean", NULL,
+		 "A signal, a reload or `detach` has ended it."),
 	JSON_KEY("judged", "integer", "datagrams",
 		 "Datagrams of services that pass now, and that are compared."),
 	JSON_KEY("refused", "integer", "datagrams",
