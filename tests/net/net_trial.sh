@@ -125,6 +125,10 @@ net_check "and is configured as before" [ "$(generation)" = "$before" ]
 net_check "the JSON is as its schema" "$SCHEMA" trial --all <"$work/trial.json"
 
 trial "$work/strict.conf" --for 2s >"$work/text"
+latin=$work/$(printf 'x\377.conf')
+cp "$work/strict.conf" "$latin"
+trial "$latin" --for 1s --json >"$work/trial.json"
+net_check "a name in another encoding" says '.file | endswith("/x\\xff.conf")'
 net_check "as text" grep -q 'service.lab.query.source: .* -> 1/m burst 2' "$work/text"
 net_in server timeout -s INT 6 "$SHIELD" reload --trial "$work/strict.conf" --for 1h \
 	>"$work/text"

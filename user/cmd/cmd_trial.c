@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include <jansson.h>
+
 #include "cmd/cmd_trial.h"
 #include "cmd/commands.h"
 #include "config/config.h"
@@ -111,9 +113,13 @@ static int tell(const struct call *call, const struct beside *b, const struct co
 		const struct config *other)
 {
 	const char *file = call_value(call, OPTION_TRIAL);
+	json_t *all;
 
-	if (call_has(call, OPTION_JSON))
-		return print_json(beside_to_json(b, file, now, other));
+	if (call_has(call, OPTION_JSON)) {
+		all = beside_to_json(b, now, other);
+		json_object_set_new(all, "file", json_text(file));
+		return print_json(all);
+	}
 	beside_print(b, file, now, other, stdout);
 	return print_end("reload");
 }

@@ -91,8 +91,11 @@ extern const struct json_key beside_json_keys[];
 void beside_print(const struct beside *beside, const char *file, const struct config *now,
 		  const struct config *other, FILE *out);
 
-/* The same as an object of beside_json_keys, which the caller releases. */
-struct json_t *beside_to_json(const struct beside *beside, const char *file,
-			      const struct config *now, const struct config *other);
+/*
+ * Return the same as an object of beside_json_keys, which the caller releases, but
+ * without "file": a name that is no UTF-8 is the caller's to write.
+ */
+struct json_t *beside_to_json(const struct beside *beside, const struct config *now,
+			      const struct config *other);
 
 #endif /* BESIDE_H */

@@ -292,7 +292,7 @@ static json_t *row_to_json(const struct beside_row *row)
 		(json_int_t)row->client_count, "first", first_to_json(row));
 }
 
-json_t *beside_to_json(const struct beside *b, const char *file, const struct config *now,
+json_t *beside_to_json(const struct beside *b, const struct config *now,
 		       const struct config *other)
 {
 	struct sorted sorted[BESIDE_ROWS] = { { NULL } };
@@ -303,12 +303,12 @@ json_t *beside_to_json(const struct beside *b, const char *file, const struct co
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(rows, row_to_json(sorted[i].row));
 	config_diff(now, other, change_add, changes);
-	return json_pack(
-		"{s:s, s:f, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o}",
-		"file", file, "seconds", b->seconds, "interrupted", b->interrupted,
-		"judged", (json_int_t)r->judged, "refused", (json_int_t)r->refused,
-		"differ", (json_int_t)r->differ, "doubtful", (json_int_t)r->doubtful,
-		"skipped", (json_int_t)r->skipped, "lost", (json_int_t)b->lost, "more",
-		(json_int_t)r->more, "share", (double)b->share / TAP_SHARES, "changes",
-		changes, "rows", rows);
+	return json_pack("{s:f, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o}",
+			 "seconds", b->seconds, "interrupted", b->interrupted, "judged",
+			 (json_int_t)r->judged, "refused", (json_int_t)r->refused,
+			 "differ", (json_int_t)r->differ, "doubtful",
+			 (json_int_t)r->doubtful, "skipped", (json_int_t)r->skipped,
+			 "lost", (json_int_t)b->lost, "more", (json_int_t)r->more,
+			 "share", (double)b->share / TAP_SHARES, "changes", changes,
+			 "rows", rows);
 }
