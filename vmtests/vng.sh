@@ -53,7 +53,7 @@ vng_lacks()
 # The same outcome as run_qemu's.
 run_vng() # EXPECT KERNEL-DIRECTORY
 {
-	local options=(--force-9p --user root --cpus "$(guest_cpus)" --memory 1G) status=0
+	local options=(--force-9p --user root --cpus "$(guest_cpus "$1")" --memory 1G) status=0
 
 	[ "$ACCEL" = kvm ] || options+=(--disable-kvm)
 	cat >"$job/guest" <<-GUEST
