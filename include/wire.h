@@ -303,6 +303,7 @@
 	X(compared,			STATUSRESPONSE,		CONNECT)	\
 	X(compared,			GAMECOMPLETESTATUS,	CONNECT)	\
 	X(compared,			PRINT,			CONNECT)	\
+	X(compared,			A2C_PRINT,		CONNECT)	\
 	X(compared,			ACK,			CONNECT)	\
 	X(compared,			RAW_ACK,		CONNECT)	\
 	X(compared,			A2A_ACK,		CONNECT)	\

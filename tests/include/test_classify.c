@@ -235,6 +235,7 @@ static void a_master_lists_and_asks(void **state)
 		ROW("\xff\xff\xff\xffheartbeat DarkPlaces\n", HEARTBEAT, CHALLENGE),
 		ROW("a\n1\n0\n", S2M_HEARTBEAT, CHALLENGE),
 		ROW("\xff\xff\xff\xffinfoResponse\n\\x\\y", INFORESPONSE, CONNECT),
+		ROW("\xff\xff\xff\xffn\\hostname\\x\n", A2C_PRINT, CONNECT),
 		ROW("C\n", S2M_SHUTDOWN, CONNECT),
 		ROW("k\0", S2M_PING, CONNECT),
 		ROW("\xff\xff\xff\xffgetserversResponse\\", OOB_UNKNOWN, UNKNOWN),
