@@ -144,10 +144,12 @@ int cmd_lag(const struct call *call)
 		log_error("lag: cannot read '%s': %s", path, strerror(-err));
 		return exit_status(err);
 	}
-	if (call_has(call, OPTION_JSON))
+	if (call_has(call, OPTION_JSON)) {
 		status = print_json(json_pack("{s:o}", "players", shortened(players)));
-	else
+	} else {
 		print_all(players);
+		status = print_end("lag");
+	}
 	json_decref(players);
 	return status;
 }
