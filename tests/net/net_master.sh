@@ -5,7 +5,7 @@
 # whole lists, also under spoofed requests for lists, of which the victim gets no more bytes than
 # the allowance, and under spoofed heartbeats.
 #
-# lane: beside, 25 s: its floods are slow, and it compares bytes with the configured allowance.
+# lane: beside, 35 s: its floods are slow, and it compares bytes with the configured allowance.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -90,6 +90,16 @@ test_victim()
 		[ "$(counted in getservers source-limit)" -gt 5000 ]
 }
 
+# More than a game server would let in, and less than a master answers.
+test_many_sources()
+{
+	net_flood_start "$work/flood.json" --payload getservers --rate 400 --seconds $((EACH + 2)) \
+		--from "$NET_FLOOD" --sources "$NET_SOURCES"
+	sleep 2
+	all_is_well "lists for 4 million sources" 7
+	wait "$flood"
+}
+
 test_heartbeats()
 {
 	local before after
@@ -111,6 +121,7 @@ shield_start >/dev/null || exit 1
 all_is_well quiet 1
 test_victim
 test_heartbeats
+test_many_sources
 # Game traffic.
 net_flood --payload netchan --rate 100 --seconds 1 --victim "$NET_VICTIM" >/dev/null
 net_check "game traffic is refused" [ "$(counted in netchan source-limit)" -gt 50 ]

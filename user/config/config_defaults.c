@@ -82,13 +82,14 @@ static const struct rates defaults[FAMILY_COUNT][CLASS_BUDGETS] = {
 		[CLASS_NETCHAN] =   NETCHAN_RATES,
 	},
 	/*
-	 * A host of many servers sends bursts of heartbeats and answers. A master has no
-	 * game traffic.
+	 * A host of many servers sends bursts of heartbeats and answers. Nothing tells a
+	 * spoofed request from another, so the service's limit is what a master handles.
+	 * A master has no game traffic.
 	 */
 	[FAMILY_MASTER] = {
-		[CLASS_QUERY] =     { "12/m burst 8", "30/m burst 16",	"20/s burst 100" },
-		[CLASS_CHALLENGE] = { "1/s burst 64", "4/s burst 256",	"50/s burst 1000" },
-		[CLASS_CONNECT] =   { "2/s burst 64", "8/s burst 256",	"100/s burst 1000" },
+		[CLASS_QUERY] =     { "12/m burst 8", "30/m burst 16",	"1000/s burst 2000" },
+		[CLASS_CHALLENGE] = { "1/s burst 64", "4/s burst 256",	"1000/s burst 2000" },
+		[CLASS_CONNECT] =   { "2/s burst 64", "8/s burst 256",	"1000/s burst 2000" },
 		[CLASS_RCON] =	    { "12/m burst 5", "12/m burst 5",	"1/s burst 10" },
 		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
 		[CLASS_NETCHAN] =   UNKNOWN_RATES,
