@@ -221,12 +221,94 @@ static void command_is_repeated_if_an_earlier_datagram_held_it(void **state)
 	trace_clients_free(t.clients);
 }
 
+/* Give @n bytes of a client of QuakeWorld to a new decoder. Returns what is written. */
+static char *trace_of_client(struct tracer *t, const void *bytes, size_t n)
+{
+	struct decoder_options options = { .fields = true,
+					   .trace = true,
+					   .forced = FAMILY_QUAKEWORLD };
+	struct decoder *decoder;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct datagram dg = { .direction = DIRECTION_C2S, .frame = 1 };
+
+	t->trace = trace_create();
+	t->clients = trace_clients_create();
+	t->path = "made here";
+	decoder = decoder_create(&options, sink, t);
+	jsonl_init(&t->json, out);
+	dg.source = (struct record_address){ 4, { 10, 0, 0, 1 }, 27001 };
+	dg.destination = (struct record_address){ 4, { 10, 0, 0, 2 }, 27500 };
+	dg.payload = bytes;
+	dg.n = dg.length = n;
+	decoder_datagram(decoder, &dg);
+	decoder_flush(decoder);
+	trace_clients_write(t->clients, &t->json, NULL, false);
+	assert_int_equal(jsonl_flush(&t->json), 0);
+	fclose(out);
+	assert_int_equal(t->records, 1);
+	decoder_free(decoder);
+	trace_clients_free(t->clients);
+	return text;
+}
+
+/* A stringcmd in datagram 1. */
+static void setting_behind_a_blank_in_the_userinfo_is_read(void **state)
+{
+	static const char sent[] = "\1\0\0\0\0\0\0\0\x4d\0\4"
+				   "userinfo \"\\name\\a b\\rate\\7000\"";
+	struct tracer t = { .records = 0 };
+	char *text = trace_of_client(&t, sent, sizeof(sent));
+
+	(void)state;
+	assert_non_null(strstr(text, "    rate             7000 "));
+	trace_free(t.trace);
+	free(text);
+}
+
+static void setting_with_control_characters_is_written_without(void **state)
+{
+	static const char sent[] = MARK "connect 28 77 99 \"\\rate\\\x1b[2J\x9b\"\n";
+	struct tracer t = { .records = 0 };
+	char *text = trace_of_client(&t, sent, sizeof(sent) - 1);
+
+	(void)state;
+	assert_non_null(strstr(text, "    rate             ?[2J? "));
+	assert_null(strchr(text, '\x1b'));
+	assert_null(strstr(text, "\x9b"));
+	trace_free(t.trace);
+	free(text);
+}
+
+/* The head of a move, and nothing behind it. */
+static void field_of_a_cut_message_stands_within_it(void **state)
+{
+	static const char sent[] = "\1\0\0\0\0\0\0\0\x4d\0\3\1\2\0";
+	struct tracer t = { .records = 0 };
+	char *text = trace_of_client(&t, sent, sizeof(sent) - 1);
+	const struct trace_line *lines;
+	size_t n;
+
+	(void)state;
+	lines = trace_lines(t.trace, &n);
+	assert_int_equal(t.decoded, 0);
+	assert_true(n > 3);
+	for (size_t i = 0; i < n; i++)
+		assert_true(lines[i].where.to <= 8 * (sizeof(sent) - 1));
+	trace_free(t.trace);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_make_up_each_datagram),
 		cmocka_unit_test(lines_of_sessions_are_as_expected),
 		cmocka_unit_test(command_is_repeated_if_an_earlier_datagram_held_it),
+		cmocka_unit_test(setting_behind_a_blank_in_the_userinfo_is_read),
+		cmocka_unit_test(setting_with_control_characters_is_written_without),
+		cmocka_unit_test(field_of_a_cut_message_stands_within_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

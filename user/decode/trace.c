@@ -54,6 +54,16 @@ static int compare(const void *a, const void *b)
 	return x->item < y->item ? -1 : x->item > y->item;
 }
 
+/* @e without what a reader has taken beyond the end of a message that is cut off. */
+static struct record_extent within_stream(const struct record *r, struct record_extent e)
+{
+	uint32_t size = e.stream < RECORD_STREAMS ? trace_size(r, e.stream) : UINT32_MAX;
+
+	e.from = e.from < size ? e.from : size;
+	e.to = e.to < size ? e.to : size;
+	return e;
+}
+
 /* A line for each field, and for each object or array that has bits itself. */
 static void take_fields(struct trace *t, const struct record *r)
 {
@@ -67,7 +77,7 @@ static void take_fields(struct trace *t, const struct record *r)
 		const struct record_item *item = &tape->items[i];
 		bool close = item->type == RECORD_TYPE_CLOSE;
 		struct trace_line line = {
-			.where = tape->trace->extents[i],
+			.where = within_stream(r, tape->trace->extents[i]),
 			.item = close ? open[depth] : (uint32_t)i,
 			.container = close || is_open(item),
 		};

@@ -80,21 +80,19 @@ static bool is_named(const char *name, const void *key, size_t n)
 	return strlen(name) == n && !strncasecmp(name, key, n);
 }
 
-/* The next word, perhaps in quotes, of a command; empty: there is none. */
+/* The next word, in quotes with its blanks, of a command; empty: there is none. */
 static struct span word(struct span *text)
 {
 	struct span ret;
-	bool quoted;
+	bool quoted = false;
 
-	while (text->n && (*text->bytes == ' ' || *text->bytes == '"')) {
+	while (text->n && !quoted && (*text->bytes == ' ' || *text->bytes == '"')) {
 		quoted = *text->bytes == '"';
 		text->bytes++;
 		text->n--;
-		if (quoted)
-			break;
 	}
 	ret = (struct span){ text->bytes, 0 };
-	while (text->n && *text->bytes != ' ' && *text->bytes != '"' &&
+	while (text->n && (quoted || *text->bytes != ' ') && *text->bytes != '"' &&
 	       *text->bytes != '\n') {
 		text->bytes++;
 		text->n--;

@@ -64,8 +64,16 @@ static void row_write(struct jsonl *json, const struct row *row, bool as_json)
 	char text[96];
 
 	if (!as_json) {
+		char value[sizeof(row->value)] = "";
+
+		/* A client may say what commands a terminal. */
+		for (size_t i = 0; i < sizeof(value); i++)
+			value[i] = row->value[i] && (row->value[i] < ' ' ||
+						     row->value[i] > '~')
+					   ? '?'
+					   : row->value[i];
 		snprintf(text, sizeof(text), "    %-16s %-10s ", row->name,
-			 *row->value ? row->value : "unknown");
+			 *value ? value : "unknown");
 		jsonl_text(json, text);
 		jsonl_text(json, how);
 		jsonl_text(json, "\n");
