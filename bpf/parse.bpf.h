@@ -92,9 +92,9 @@ enum side {
 };
 
 /*
- * Return the port of @side, network order. Called by packet_player() and frame_is_local()
- * after parsing. 0: the frame ends before it, which the parsers exclude; the verifier
- * does not know.
+ * Return the port of @side, network order. Called by packet_player() alone, after
+ * parsing. 0: the frame ends before it, which the parsers exclude; the verifier does not
+ * know.
  */
 static __always_inline __be16 packet_port(const struct packet *p, enum side side)
 {
