@@ -89,8 +89,9 @@ commands()
 			END { printf "%s", last }'
 }
 
-# On a terminal, with one Enter as input. Exit status 5 is an answer, and 124 the end of a command
-# that goes on until interrupted. A trial is given two seconds.
+# On a terminal, by bash (script takes $SHELL, or sh, which has no pipefail), with one Enter as input.
+# Exit status 5 is an answer, and 124 the end of a command that goes on until interrupted. A trial is
+# given two seconds.
 command_runs() # COMMAND
 {
 	local status seconds=40 command=$1
@@ -99,8 +100,8 @@ command_runs() # COMMAND
 	*' watch '* | *' top') seconds=3 ;;
 	*' reload --trial '*) command="${1%% --for *} --for 2s" ;;
 	esac
-	(cd "$work/pages" && net_in server timeout "$seconds" script -qec "set -o pipefail; $command" /dev/null) \
-		>"$work/output" 2>&1 <<<''
+	(cd "$work/pages" && SHELL=/bin/bash TERM=xterm net_in server timeout "$seconds" \
+		script -qec "set -o pipefail; $command" /dev/null) >"$work/output" 2>&1 <<<''
 	status=$?
 	case $seconds:$status in
 	*:0 | *:5 | 3:124) return ;;
