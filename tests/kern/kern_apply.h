@@ -6,10 +6,10 @@
 #ifndef KERN_APPLY_H
 #define KERN_APPLY_H
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "kern/kern_game.h"
+#include "own_lock.h"
 #include "shield/shield_internal.h"
 
 static struct shield shield;
@@ -22,7 +22,7 @@ static inline int begin(void **state)
 	assert_non_null(config);
 	config_empty(config);
 	shield = (struct shield){ .capacity = KERN_SLOTS, .shared = kern.live };
-	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	shield.lock = own_lock();
 	assert_true(shield.lock >= 0);
 #define AS_MAP(name, ...) \
 	shield.name = bpf_object__find_map_fd_by_name(kern.skel->obj, #name);

@@ -6,9 +6,8 @@
 #ifndef KERN_WHOLE_H
 #define KERN_WHOLE_H
 
-#include <fcntl.h>
-
 #include "kern/kern_maps.h"
+#include "own_lock.h"
 
 #include "config/config.h"
 
@@ -51,7 +50,7 @@ static inline int begin(void **state)
 	shield.refused = map_make("refused");
 	assert_true(shield.endpoints >= 0 && shield.amplification >= 0 &&
 		    shield.counters >= 0 && shield.spilled >= 0 && shield.refused >= 0);
-	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	shield.lock = own_lock();
 	assert_true(shield.lock >= 0);
 	strcpy(shield.dir, "/a/directory");
 	config = calloc(1, sizeof(*config));

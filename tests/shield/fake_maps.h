@@ -8,7 +8,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "own_lock.h"
 #include "shield/shield_internal.h"
 
 #define COUNT(a)   (sizeof(a) / sizeof(*(a)))
@@ -249,7 +249,7 @@ static inline int fake_begin(void **state)
 		shield.name_ = -1;
 	SHIELD_MAPS(AS_FAKE)
 #undef AS_FAKE
-	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	shield.lock = own_lock();
 	assert_true(shield.lock >= 0);
 	shield.shared->keys[0] = 0x9e3779b97f4a7c15;
 	shield.shared->keys[1] = 0xc2b2ae3d27d4eb4f;
