@@ -289,12 +289,6 @@ struct ring_ahead {
 	size_t at; /* places behind the head */
 };
 
-static bool address_equal(const struct record_address *a, const struct record_address *b)
-{
-	return a->port == b->port && a->length == b->length &&
-	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
-}
-
 static bool ring_next(struct ahead *ahead, struct span *ret)
 {
 	struct ring_ahead *r = (struct ring_ahead *)ahead;
@@ -305,8 +299,8 @@ static bool ring_next(struct ahead *ahead, struct span *ret)
 		const struct datagram *dg = &pending->datagram;
 
 		if (dg->damage != RECORD_DECODED || pending->shape == SHAPE_OOB ||
-		    !address_equal(&dg->source, &r->after->source) ||
-		    !address_equal(&dg->destination, &r->after->destination))
+		    !record_address_equal(&dg->source, &r->after->source) ||
+		    !record_address_equal(&dg->destination, &r->after->destination))
 			continue;
 		*ret = (struct span){ dg->payload, dg->n };
 		return true;

@@ -372,23 +372,13 @@ static const struct host *host_set(const struct session_table *table,
 	return table->hosts[(h ^ h >> 32) & table->hosts_mask];
 }
 
-/*
- * Return true if @a and @b are the same. Called by host_find() and host_learn(). The
- * bytes behind a short address must be zero.
- */
-static bool address_equal(const struct record_address *a, const struct record_address *b)
-{
-	return a->port == b->port && a->length == b->length &&
-	       !memcmp(a->bytes, b->bytes, 16);
-}
-
 const struct host *host_find(const struct session_table *table,
 			     const struct record_address *address)
 {
 	const struct host *set = host_set(table, address);
 
 	for (size_t i = 0; i < HOST_WAYS; i++)
-		if (set[i].role && address_equal(&set[i].address, address))
+		if (set[i].role && record_address_equal(&set[i].address, address))
 			return &set[i];
 	return NULL;
 }
@@ -400,7 +390,7 @@ void host_learn(struct session_table *table, const struct record_address *addres
 	struct host *at = set;
 
 	for (size_t i = 0; i < HOST_WAYS; i++) {
-		if (set[i].role && address_equal(&set[i].address, address)) {
+		if (set[i].role && record_address_equal(&set[i].address, address)) {
 			at = &set[i];
 			break;
 		}

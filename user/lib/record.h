@@ -93,6 +93,7 @@ struct record_address {
 	uint16_t port;
 };
 
+/* The bytes behind an address of 4 must be zero. */
 static inline bool record_address_equal(const struct record_address *a,
 					const struct record_address *b)
 {
