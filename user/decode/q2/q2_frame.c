@@ -260,17 +260,11 @@ static void parse_entity(struct ops *o, struct making *m, uint64_t bits,
 
 static void parse_entities(struct ops *o, struct making *m)
 {
-	unsigned int number, last = 0;
+	unsigned int number = 0;
 	uint64_t bits;
 
 	record_open_array(o->record, "packetentities");
-	while (!reader_failed(&o->rd) && !o->m->wrong) {
-		bits = q2_entity_header(&o->rd, &q2_of(o)->dialect, &number);
-		if (!number)
-			break;
-		if (number <= last)
-			ops_wrong(o, "entities out of order");
-		last = number;
+	while (q2_next_entity(o, &number, &bits)) {
 		record_open_object(o->record, NULL);
 		parse_entity(o, m, bits, number);
 		record_close(o->record);

@@ -102,6 +102,25 @@ struct q2_game *q2_commit(struct ops *o);
 struct q2_game *q2_commit_frame(struct ops *o, int32_t number);
 
 /*
+ * Read the header of the next entity of a frame's list. *@number: that of the one before,
+ * 0 at the beginning. Returns false at the end of the list, or if the message is wrong.
+ * Numbers that do not ascend make it wrong.
+ */
+static inline bool q2_next_entity(struct ops *o, unsigned int *number, uint64_t *ret_bits)
+{
+	unsigned int last = *number;
+
+	if (reader_failed(&o->rd) || o->m->wrong)
+		return false;
+	*ret_bits = q2_entity_header(&o->rd, &q2_of(o)->dialect, number);
+	if (!*number)
+		return false;
+	if (*number <= last)
+		ops_wrong(o, "entities out of order");
+	return true;
+}
+
+/*
  * Note, if @odd, that the message reads, but not as any program writes it: see
  * q2_parse.odd.
  */

@@ -134,19 +134,12 @@ static void parse_players(struct ops *o)
 
 static void parse_entities(struct ops *o)
 {
-	unsigned int last = 0, number;
+	unsigned int number = 0;
 	uint64_t bits;
 
 	record_open_array(o->record, "packetentities");
-	while (!reader_failed(&o->rd) && !o->m->wrong) {
-		bits = q2_entity_header(&o->rd, &q2_of(o)->dialect, &number);
-		if (!number)
-			break;
-		if (number <= last)
-			ops_wrong(o, "entities out of order");
-		last = number;
+	while (q2_next_entity(o, &number, &bits))
 		parse_entity(o, bits, number);
-	}
 	record_close(o->record);
 }
 
