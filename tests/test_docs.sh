@@ -11,20 +11,8 @@ cd "$(dirname "$0")/.." || exit 1
 SHIELD=$(realpath "${BUILD:-build}/quakeshield")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-status=0
-
-verdict() # NAME MESSAGE...: good if there is no message
-{
-	local name=$1
-
-	shift
-	if [ -z "$*" ]; then
-		echo "ok $name"
-	else
-		echo "not ok $name: $*"
-		status=1
-	fi
-}
+# shellcheck source=tests/verdict.sh
+. tests/verdict.sh
 
 # Paths of the tree, globs allowed, <placeholders> not.
 paths_missing()

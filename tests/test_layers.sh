@@ -11,7 +11,8 @@ set -u
 
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
-status=0
+# shellcheck source=tests/verdict.sh
+. tests/verdict.sh
 
 # room: rooms whose headers it may include
 ROOMS='
@@ -66,19 +67,6 @@ shield_clock_(assumed|read_list)|udp_socket_read|uplink_route_read|http_deadline
 decoder_sessions|session_table_(bytes|count)|samples_stats|samples_writer_wants_records	the state that a bound is tested by
 trace_lines|trace_size	the places of fields, which a test adds up
 '
-
-verdict()
-{
-	local name=$1
-
-	shift
-	if [ -z "$*" ]; then
-		echo "ok $name"
-	else
-		echo "not ok $name: $*"
-		status=1
-	fi
-}
 
 # FILE INCLUDED, one a line, of everything below user/.
 includes()

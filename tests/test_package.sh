@@ -10,20 +10,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-status=0
-
-verdict() # NAME MESSAGE...: good if there is no message
-{
-	local name=$1
-
-	shift
-	if [ -z "$*" ]; then
-		echo "ok $name"
-	else
-		echo "not ok $name: $*"
-		status=1
-	fi
-}
+# shellcheck source=tests/verdict.sh
+. tests/verdict.sh
 
 # The newest section of the changes is of the version.
 other_version()
