@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
 #include "decode/decode_support.h"
 #include "decode/extract.h"
+#include "recordings.h"
 
 static char directory[64];
 static char said[4096];
@@ -215,8 +215,7 @@ static void sink(void *context, const struct record *r)
 static void a_real_map(void **state)
 {
 	struct decoder_options options = { .forced = FAMILY_AUTO };
-	const char *root = getenv("CAPTURES");
-	struct capture *capture;
+	struct capture *capture = recording_live("qw-mvdsv-ezquake-download");
 	struct datagram dg;
 	struct extract *e;
 	struct decoder *d;
@@ -225,16 +224,10 @@ static void a_real_map(void **state)
 	FILE *file;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/live/qw-mvdsv-ezquake-download.pcap",
-		 root ? root : "");
-	file = fopen(path, "rb");
-	if (!file) {
-		print_message("SKIP: no such capture\n");
-		return;
-	}
+	if (!capture)
+		skip();
 	e = begin();
 	d = decoder_create(&options, sink, e);
-	assert_int_equal(capture_open(file, &capture, path, sizeof(path)), 0);
 	while (capture_next(capture, &dg) == 1)
 		decoder_datagram(d, &dg);
 	decoder_flush(d);

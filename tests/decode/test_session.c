@@ -15,11 +15,11 @@
 
 #include <sys/mman.h>
 
-#include "capture/capture.h"
 #include "decode/decode.h"
 #include "decode/q3/q3_session.h"
+#include "recordings.h"
 
-#define GAME	    "q3-oa-1client-mapchange.pcap"
+#define GAME	    "q3-oa-1client-mapchange"
 #define GAME_FRAMES 2327
 #define CLIENTS	    130
 #define FORGED_SIZE 11
@@ -234,19 +234,13 @@ static bool play(struct run *run, size_t state_bytes, unsigned int clients,
 {
 	struct decoder_options options = { .forced = FAMILY_AUTO,
 					   .state_bytes = state_bytes };
-	const char *captures = getenv("CAPTURES");
-	struct capture *capture;
+	struct capture *capture = recording_live(GAME);
 	unsigned int frames = 0, strangers = 0;
-	char path[512], message[256];
 	struct datagram dg;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/live/" GAME, captures ? captures : "");
-	file = captures ? fopen(path, "rb") : NULL;
-	if (!file)
+	if (!capture)
 		return false;
 	memset(run, 0, sizeof(*run));
-	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
 	run->decoder = decoder_create(&options, on_record, run);
 	assert_non_null(run->decoder);
 	while (capture_next(capture, &dg) == 1) {

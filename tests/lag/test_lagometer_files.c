@@ -5,9 +5,9 @@
  */
 #include <math.h>
 
-#include "capture/capture.h"
 #include "decode/decode_support.h"
 #include "lag/lagometer.h"
+#include "recordings.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof(*(a)))
 
@@ -48,24 +48,17 @@ static void end_sink(void *context, const struct record *r)
 static struct end *end_read(const char *name, enum lag_side side)
 {
 	struct decoder_options how = { .fields = true, .forced = FAMILY_AUTO };
-	struct end *e = calloc(1, sizeof(*e));
-	const char *captures = getenv("CAPTURES");
+	struct capture *capture = recording_live(name);
 	struct decoder *decoder;
-	struct capture *capture;
 	struct datagram dg;
-	char text[1024];
-	FILE *file;
+	struct end *e;
 
-	snprintf(text, sizeof(text), "%s/live/%s.pcap", captures ? captures : "", name);
-	file = fopen(text, "rb");
-	if (!file) {
-		free(e);
+	if (!capture)
 		return NULL;
-	}
+	e = calloc(1, sizeof(*e));
 	assert_non_null(e);
 	e->l = lagometer_create(8, side);
 	decoder = decoder_create(&how, end_sink, e);
-	assert_int_equal(capture_open(file, &capture, text, sizeof(text)), 0);
 	while (capture_next(capture, &dg) == 1)
 		decoder_datagram(decoder, &dg);
 	decoder_flush(decoder);

@@ -4,9 +4,9 @@
  * told it. A story by hand; then recorded games, with the names and maps of their
  * players.
  */
-#include "capture/capture.h"
 #include "decode/decode_support.h"
 #include "lag/lagometer.h"
+#include "recordings.h"
 
 #define MS 1000000LL
 
@@ -112,23 +112,15 @@ static void sink(void *context, const struct record *r)
 static struct lagometer *play(const char *name, enum lag_side side)
 {
 	struct decoder_options how = { .forced = FAMILY_AUTO };
-	struct lagometer *l = lagometer_create(8, side);
-	const char *captures = getenv("CAPTURES");
+	struct capture *capture = recording_live(name);
 	struct decoder *decoder;
-	struct capture *capture;
 	struct datagram dg;
-	char text[1024];
-	FILE *file;
+	struct lagometer *l;
 
-	snprintf(text, sizeof(text), "%s/live/%s.pcap", captures ? captures : "", name);
-	file = fopen(text, "rb");
-	if (!file) {
-		print_message("skip %s: not in $CAPTURES/live\n", name);
-		lagometer_free(l);
+	if (!capture)
 		return NULL;
-	}
+	l = lagometer_create(8, side);
 	decoder = decoder_create(&how, sink, l);
-	assert_int_equal(capture_open(file, &capture, text, sizeof(text)), 0);
 	while (capture_next(capture, &dg) == 1)
 		decoder_datagram(decoder, &dg);
 	decoder_flush(decoder);

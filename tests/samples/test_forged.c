@@ -7,9 +7,9 @@
  *
  * Read from $CAPTURES/live; without them each game is skipped by name.
  */
-#include "capture/capture.h"
 #include "decode/decode_support.h"
 #include "lag/lagometer.h"
+#include "recordings.h"
 
 #define PLAYERS	    8
 #define KINDS	    8 /* of what was forged, each in turn */
@@ -85,24 +85,10 @@ static void forge(struct decoder *d, const struct datagram *real, unsigned int k
 	decoder_datagram(d, &dg);
 }
 
-static struct capture *open_game(const char *name)
-{
-	const char *captures = getenv("CAPTURES");
-	struct capture *capture = NULL;
-	char text[1024];
-	FILE *file;
-
-	snprintf(text, sizeof(text), "%s/live/%s.pcap", captures ? captures : "", name);
-	file = captures && *captures ? fopen(text, "rb") : NULL;
-	if (file)
-		assert_int_equal(capture_open(file, &capture, text, sizeof(text)), 0);
-	return capture;
-}
-
 /* Whom somebody first asks at @port: NetQuake's servers play on others. */
 static struct record_address server_of(const char *name, uint16_t port)
 {
-	struct capture *capture = open_game(name);
+	struct capture *capture = recording_live(name);
 	struct datagram dg;
 
 	do
@@ -120,7 +106,7 @@ static struct watch play(const char *name, uint16_t port, enum wire_family told,
 	struct watch w = { lagometer_create(PLAYERS, LAG_BESIDE_SERVER), { 0 } };
 	struct decoder *d = decoder_create(&how, see, &w);
 	struct record_address server = server_of(name, port);
-	struct capture *capture = open_game(name);
+	struct capture *capture = recording_live(name);
 	struct datagram dg;
 	unsigned int n = 0;
 
@@ -167,13 +153,11 @@ static void forged_handshakes(void **state)
 	const struct attempt *a = *state;
 	enum wire_family told = a->told ? games[a->game].family : FAMILY_AUTO;
 	const char *name = games[a->game].name;
-	struct capture *capture = open_game(name);
+	struct capture *capture = recording_live(name);
 	struct watch w, truth;
 
-	if (!capture) {
-		print_message("skip %s: not in $CAPTURES/live\n", name);
+	if (!capture)
 		skip();
-	}
 	capture_close(capture);
 	truth = play(name, games[a->game].port, told, false);
 	w = play(name, games[a->game].port, told, true);

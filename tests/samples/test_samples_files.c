@@ -8,9 +8,9 @@
  */
 #include <glob.h>
 
-#include "capture/capture.h"
 #include "decode/decode_support.h"
 #include "lib/names.h"
+#include "recordings.h"
 
 struct expected {
 	const char *name;
@@ -61,24 +61,12 @@ static const struct expected files[] = {
 };
 /* clang-format on */
 
-static FILE *open_live(const char *name)
-{
-	const char *captures = getenv("CAPTURES");
-	char path[1024];
-
-	snprintf(path, sizeof(path), "%s/live/%s.pcap", captures ? captures : "", name);
-	return captures && *captures ? fopen(path, "rb") : NULL;
-}
-
-static json_t *decode_all(FILE *file, uint64_t *packets)
+static json_t *decode_all(struct capture *capture, uint64_t *packets)
 {
 	struct harness *h = harness_open(FAMILY_AUTO);
-	struct capture *capture;
 	struct datagram dg;
-	char message[256];
 	int result;
 
-	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
 	while ((result = capture_next(capture, &dg)) == 1)
 		decoder_datagram(h->decoder, &dg);
 	assert_int_equal(result, 0);
@@ -92,14 +80,12 @@ static void live(void **state)
 	const struct expected *e = *state;
 	unsigned int others = 0, status[RECORD_STATUS_COUNT] = { 0 };
 	uint64_t packets;
-	FILE *file = open_live(e->name);
+	struct capture *capture = recording_live(e->name);
 	json_t *all;
 
-	if (!file) {
-		print_message("skip %s: not in $CAPTURES/live\n", e->name);
+	if (!capture)
 		skip();
-	}
-	all = decode_all(file, &packets);
+	all = decode_all(capture, &packets);
 	assert_int_equal(packets, e->packets);
 	assert_int_equal(json_array_size(all), e->datagrams);
 	for (size_t i = 0; i < json_array_size(all); i++) {
@@ -135,19 +121,15 @@ static void other_port(struct record_address *address)
 static void port_changes(void **state)
 {
 	struct harness *h = harness_open(FAMILY_AUTO);
-	FILE *file = open_live("q3-oa-1client-mapchange");
-	struct capture *capture;
+	struct capture *capture = recording_live("q3-oa-1client-mapchange");
 	struct datagram dg;
-	char message[256];
 	json_t *all;
 
 	(void)state;
-	if (!file) {
+	if (!capture) {
 		json_decref(harness_close(h));
-		print_message("skip port_changes: no q3-oa-1client-mapchange\n");
 		skip();
 	}
-	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
 	while (capture_next(capture, &dg) == 1) {
 		if (dg.frame > 800) {
 			other_port(&dg.source);

@@ -9,21 +9,9 @@
 #include "decode/nq/nq_session.h"
 #include "decode/nq/nq_tables.h"
 #include "decode/nq/nq_update.h"
+#include "recordings.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
-
-static FILE *open_file(const char *name)
-{
-	const char *captures = getenv("CAPTURES");
-	char path[512];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", captures ? captures : "", name);
-	file = fopen(path, "rb");
-	if (!file)
-		print_message("skip %s: not in $CAPTURES\n", name);
-	return file;
-}
 
 /* --- captures ---------------------------------------------------------------------- */
 
@@ -52,7 +40,7 @@ static char *read_capture(const char *name, unsigned int num, unsigned int den,
 	char *text = NULL, message[256];
 	unsigned int seen = 0;
 	size_t size;
-	FILE *out, *file = open_file(name);
+	FILE *out, *file = recording_open(name);
 
 	memset(t, 0, sizeof(*t));
 	if (!file)
@@ -311,7 +299,7 @@ static void demos_again(void **state)
 		FILE *file;
 
 		snprintf(name, sizeof(name), "demos/%s", demos[i].name);
-		file = open_file(name);
+		file = recording_open(name);
 		if (!file)
 			skip();
 		updates = owns = entities = 0;
@@ -365,7 +353,7 @@ static void captures_again(void **state)
 		struct datagram dg;
 		char message[256];
 		struct record r;
-		FILE *file = open_file(captures[i].name);
+		FILE *file = recording_open(captures[i].name);
 
 		if (!file)
 			skip();

@@ -5,6 +5,7 @@
  */
 #include "decode/q3/q3_demo.h"
 #include "decode/q3/q3_rewrite.h"
+#include "recordings.h"
 
 struct expected {
 	const char *file;
@@ -56,16 +57,13 @@ static struct record_tape tape;
 /* False: not here; the test is skipped by name. */
 static bool read_demo(const char *name)
 {
-	const char *root = getenv("CAPTURES");
 	char path[512];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/demos/%s", root ? root : "", name);
-	file = root && *root ? fopen(path, "rb") : NULL;
-	if (!file) {
-		print_message("SKIP %s: no such demo\n", name);
+	snprintf(path, sizeof(path), "demos/%s", name);
+	file = recording_open(path);
+	if (!file)
 		return false;
-	}
 	fseek(file, 0, SEEK_END);
 	file_n = (size_t)ftell(file);
 	rewind(file);

@@ -6,9 +6,9 @@
  */
 #include <math.h>
 
-#include "capture/capture.h"
 #include "decode/decode.h"
 #include "decode/q3/q3_rewrite.h"
+#include "recordings.h"
 
 #define FRAMES_MAX 16384
 #define FLOWS_MAX  32
@@ -345,22 +345,15 @@ static void sink(void *context, const struct record *r)
 /* False: the captures are not here, and the test has been skipped by name. */
 static bool play(const char *name)
 {
-	const char *root = getenv("CAPTURES");
-	char path[512], message[256];
-	struct capture *capture;
+	struct capture *capture = recording_live(name);
 	struct datagram dg;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/live/%s.pcap", root ? root : "", name);
-	file = root && *root ? fopen(path, "rb") : NULL;
-	if (!file) {
-		print_message("SKIP %s: no such capture\n", name);
+	if (!capture) {
 		skip();
 		return false;
 	}
 	run = calloc(1, sizeof(*run));
 	assert_non_null(run);
-	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
 	run->decoder = decoder_create(&(struct decoder_options){ .fields = true,
 								 .secrets = true,
 								 .forced = FAMILY_AUTO },

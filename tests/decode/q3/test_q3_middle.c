@@ -3,9 +3,9 @@
  * Quake III connections of which something is missing: the beginning, the handshake,
  * single datagrams; or of which something comes twice.
  */
-#include "capture/capture.h"
 #include "decode/decode.h"
 #include "decode/q3/q3_support.h"
+#include "recordings.h"
 
 #define FRAMES_MAX 16384
 
@@ -48,23 +48,16 @@ static bool is_hidden(const struct datagram *dg, const struct hidden *h)
 static bool play(const char *name, const struct hidden *h, struct counter *t)
 {
 	struct decoder_options options = { .forced = FAMILY_AUTO };
-	const char *root = getenv("CAPTURES");
-	char path[512], message[256];
-	struct capture *capture;
+	struct capture *capture = recording_live(name);
 	struct decoder *decoder;
 	struct datagram dg;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/live/%s.pcap", root ? root : "", name);
-	file = root && *root ? fopen(path, "rb") : NULL;
-	if (!file) {
-		print_message("SKIP %s: no such capture\n", name);
+	if (!capture) {
 		skip();
 		return false;
 	}
 	memset(t, 0, sizeof(*t));
 	srand(7);
-	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
 	decoder = decoder_create(&options, count, t);
 	assert_non_null(decoder);
 	while (capture_next(capture, &dg) == 1) {

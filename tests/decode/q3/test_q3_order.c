@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "capture/capture.h"
 #include "decode/decode.h"
+#include "recordings.h"
 
 #define FRAMES_MAX 16384
 
@@ -32,17 +32,11 @@ struct count {
 
 static bool load(const char *name)
 {
-	const char *captures = getenv("CAPTURES");
-	struct capture *capture;
-	char path[512], message[256];
+	struct capture *capture = recording_live(name);
 	struct datagram dg;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/live/%s", captures ? captures : "", name);
-	file = captures ? fopen(path, "rb") : NULL;
-	if (!file)
+	if (!capture)
 		return false;
-	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
 	for (frames_n = 0; capture_next(capture, &dg) == 1; frames_n++) {
 		struct frame *f = &frames[frames_n];
 
@@ -111,9 +105,9 @@ static void swap(unsigned int percent, uint32_t random)
 
 static void test_swapped(void **state)
 {
-	static const char *const names[] = { "q3-oa-1client-mapchange.pcap",
-					     "q3-oa-2clients-full-kick-timeout.pcap",
-					     "q3-ioq3-proto71-checksum.pcap" };
+	static const char *const names[] = { "q3-oa-1client-mapchange",
+					     "q3-oa-2clients-full-kick-timeout",
+					     "q3-ioq3-proto71-checksum" };
 
 	/* Snapshots in front of the gamestate of their connection. */
 	static const unsigned int early[] = { 0, 3, 0 };
@@ -151,7 +145,7 @@ static void test_slice_lost(void **state)
 	size_t lost = 0;
 
 	(void)state;
-	if (!load("q3-oa-1client-mapchange.pcap"))
+	if (!load("q3-oa-1client-mapchange"))
 		skip();
 	while (lost < frames_n && !is_slice(&frames[lost]))
 		lost++;

@@ -11,20 +11,6 @@
 #include "decode/demo_recognise.h"
 #include "decode/qw/qw_message.h"
 
-/* NULL: not here; the test is skipped by name. */
-static inline FILE *capture_find(const char *name)
-{
-	const char *root = getenv("CAPTURES");
-	char path[512];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", root ? root : "", name);
-	file = root && *root ? fopen(path, "rb") : NULL;
-	if (!file)
-		print_message("SKIP %s: no such recording\n", name);
-	return file;
-}
-
 static inline size_t from_hex(const char *hex, uint8_t *out, size_t max)
 {
 	size_t n = 0;

@@ -4,6 +4,7 @@
  * connections, a beginning that was not seen, words without a marker.
  */
 #include "decode/qw/qw_support.h"
+#include "recordings.h"
 
 #define CONNECT "connect 28 4660 77 \"\\name\\tester\\rate\\9999\"\n"
 
@@ -296,7 +297,7 @@ static void begins_anew_by_the_client(void **state)
 /* Joined in the middle: told by a move's checksum, and its layouts guessed. */
 static void in_the_middle(void **state)
 {
-	FILE *file = capture_find("live/qw-mvdsv-ezquake-spectator-timeout.pcap");
+	FILE *file = recording_open("live/qw-mvdsv-ezquake-spectator-timeout.pcap");
 	struct harness *h;
 	struct capture *capture;
 	struct datagram dg;

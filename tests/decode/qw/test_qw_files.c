@@ -4,6 +4,7 @@
  * move's checksum, and the facts that are known of them. CAPTURES, or skipped by name.
  */
 #include "decode/qw/qw_support.h"
+#include "recordings.h"
 
 struct expected {
 	const char *name;
@@ -199,7 +200,7 @@ static void all_of_them(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		FILE *file = capture_find(files[i].name);
+		FILE *file = recording_open(files[i].name);
 
 		if (file)
 			one(&files[i], file);

@@ -5,6 +5,7 @@
  */
 #include "decode/qw/qw_entities.h"
 #include "decode/qw/qw_support.h"
+#include "recordings.h"
 
 struct file {
 	const char *name;
@@ -207,7 +208,7 @@ static void all_of_them(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		FILE *file = capture_find(files[i].name);
+		FILE *file = recording_open(files[i].name);
 
 		if (!file)
 			continue;
