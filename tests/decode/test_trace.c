@@ -19,7 +19,7 @@ struct tracer {
 	struct jsonl json;
 	const char *path;
 	uint64_t records, decoded, fields, repeated;
-	bool writes;
+	bool writes, as_json;
 };
 
 /* Is the end of this record's datagram of no field? */
@@ -74,6 +74,11 @@ static void sink(void *context, const struct record *r)
 	if (r->status == RECORD_DECODED) {
 		t->decoded++;
 		check_whole(t, r);
+	}
+	if (t->as_json) {
+		jsonl_record_open(&t->json, r);
+		trace_json(t->trace, &t->json, r);
+		jsonl_text(&t->json, "}\n");
 	}
 	if (t->writes && t->records <= GOLDEN_RECORDS) {
 		jsonl_text(&t->json, r->kind);
@@ -281,6 +286,20 @@ static void setting_with_control_characters_is_written_without(void **state)
 	free(text);
 }
 
+/* A key with a letter of the game's own font. */
+static void key_in_the_trace_is_the_one_in_the_record(void **state)
+{
+	static const char sent[] = MARK "connect 28 77 99 \"\\k\xe1y\\1\"\n";
+	struct tracer t = { .as_json = true };
+	char *text = trace_of_client(&t, sent, sizeof(sent) - 1);
+
+	(void)state;
+	assert_non_null(strstr(text, "\"k\xee\x83\xa1y\":\"1\""));
+	assert_non_null(strstr(text, "k\xee\x83\xa1y\",\"stream\":0"));
+	trace_free(t.trace);
+	free(text);
+}
+
 /* The head of a move, and nothing behind it. */
 static void field_of_a_cut_message_stands_within_it(void **state)
 {
@@ -308,6 +327,7 @@ int main(void)
 		cmocka_unit_test(command_is_repeated_if_an_earlier_datagram_held_it),
 		cmocka_unit_test(setting_behind_a_blank_in_the_userinfo_is_read),
 		cmocka_unit_test(setting_with_control_characters_is_written_without),
+		cmocka_unit_test(key_in_the_trace_is_the_one_in_the_record),
 		cmocka_unit_test(field_of_a_cut_message_stands_within_it),
 	};
 

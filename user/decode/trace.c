@@ -277,10 +277,12 @@ void trace_json(const struct trace *t, struct jsonl *json, const struct record *
 		size_t n = path_of(t, r, line->item, path);
 
 		jsonl_text(json, i ? ",{\"field\":" : "{\"field\":");
+		json->quake = record_is_quake_text(r);
 		if (n)
 			jsonl_string(json, path, n);
 		else
 			jsonl_text(json, "null");
+		json->quake = false;
 		jsonl_text(json, ",\"stream\":");
 		if (line->where.stream < RECORD_STREAMS)
 			jsonl_uint(json, line->where.stream);

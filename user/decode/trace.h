@@ -23,7 +23,7 @@ struct trace_line {
 
 struct trace;
 
-/* Return NULL if there is no memory. trace_free() frees it; NULL is allowed. */
+/* Return NULL if there is no memory. trace_free() frees it. */
 struct trace *trace_create(void);
 /* Free it; NULL is allowed. */
 void trace_free(struct trace *t);

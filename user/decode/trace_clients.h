@@ -2,7 +2,8 @@
 /*
  * trace_clients.h - what the wire tells of the settings of each client in a capture:
  * rate, snapshots, packets per second, how often a user command is sent again, how old
- * what it acknowledges is. Called by trace.c for each record.
+ * what it acknowledges is. Called by trace.c for each record, and by cmd_decode.c at the
+ * beginning and end of each file.
  */
 #ifndef TRACE_CLIENTS_H
 #define TRACE_CLIENTS_H
@@ -15,7 +16,7 @@
 
 struct trace_clients;
 
-/* Return NULL if there is no memory. trace_clients_free() frees it; NULL is allowed. */
+/* Return NULL if there is no memory. trace_clients_free() frees it. */
 struct trace_clients *trace_clients_create(void);
 /* Free it; NULL is allowed. */
 void trace_clients_free(struct trace_clients *c);
