@@ -48,7 +48,8 @@ static bool within(const uint8_t *bytes, size_t n, const uint8_t *at, size_t at_
 	return true;
 }
 
-static struct record_source *source_now(struct record_trace *t)
+/* Return what is read from now; NULL: nothing, or a reader within too many. */
+static const struct record_source *source_now(const struct record_trace *t)
 {
 	return t->sources_n && t->sources_n <= RECORD_SOURCES
 		       ? &t->sources[t->sources_n - 1]
@@ -234,9 +235,7 @@ bool record_trace_unnoted(const struct record *r, const void *bytes, size_t n,
 			  uint32_t *ret)
 {
 	const struct record_trace *t = r->tape->trace;
-	const struct record_source *s = t->sources_n && t->sources_n <= RECORD_SOURCES
-						? &t->sources[t->sources_n - 1]
-						: NULL;
+	const struct record_source *s = source_now(t);
 	uint32_t at;
 
 	if (!s || s->stream == RECORD_NOWHERE || !within(s->bytes, s->n, bytes, n, &at))
