@@ -6,16 +6,11 @@
  * underlined, together as a small letter or digit.
  */
 #include <arpa/inet.h>
-#include <curses.h>
 #include <math.h>
 
 #include "fuzz/held_text.h"
 #include "lib/util.h"
-#include "top/top.h"
-
-static struct top *top;
-static SCREEN *screen;
-static FILE *terminal;
+#include "top/top_terminal.h"
 
 static const struct {
 	int lines, columns;
@@ -236,12 +231,7 @@ static int begin(void **state)
 	struct stats first = snapshot(0), second = snapshot(1);
 
 	(void)state;
-	setenv("LINES", "24", 1);
-	setenv("COLUMNS", "80", 1);
-	terminal = fopen("/dev/null", "r+");
-	screen = terminal ? newterm("vt100", terminal, terminal) : NULL;
-	top = calloc(1, sizeof(*top));
-	if (!screen || !top)
+	if (!terminal_begin())
 		return -1;
 	top_feed(top, &first, 1000000000);
 	top_feed(top, &second, 3500000000);
@@ -252,13 +242,8 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	top_coloured = false;
-	endwin();
-	delscreen(screen);
-	fclose(terminal);
-	top_free(top);
-	return 0;
+	return terminal_end(state);
 }
 
 #define ATTACKS                                                                   \

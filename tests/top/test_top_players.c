@@ -11,13 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include <arpa/inet.h>
-#include <curses.h>
 
-#include "top/top.h"
-
-static struct top *top;
-static SCREEN *screen;
-static FILE *terminal;
+#include "top/top_terminal.h"
 
 static int begin(void **state)
 {
@@ -26,12 +21,7 @@ static int begin(void **state)
 	struct cidr cidr;
 
 	(void)state;
-	setenv("LINES", "24", 1);
-	setenv("COLUMNS", "80", 1);
-	terminal = fopen("/dev/null", "r+");
-	screen = terminal ? newterm("vt100", terminal, terminal) : NULL;
-	top = calloc(1, sizeof(*top));
-	if (!screen || !top || !cidr_parse("192.0.2.1", &cidr))
+	if (!terminal_begin() || !cidr_parse("192.0.2.1", &cidr))
 		return -1;
 	top->now.services = calloc(1, sizeof(*top->now.services));
 	top->figures = calloc(1, sizeof(*top->figures) + sizeof(top->figures->rows[0]));
@@ -51,16 +41,6 @@ static int begin(void **state)
 		.map = "dm3",
 		.ping_ms = 42,
 	};
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	endwin();
-	delscreen(screen);
-	fclose(terminal);
-	top_free(top);
 	return 0;
 }
 
@@ -194,5 +174,5 @@ int main(void)
 		cmocka_unit_test(the_verdict_is_shown),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, terminal_end);
 }

@@ -10,16 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <curses.h>
 
-#include "top/top.h"
+#include "top/top_terminal.h"
 
 #define SECOND_NS 1000000000ll
 #define BUSY	  4 /* services that count something each second, unless told otherwise */
 
-static struct top *top;
-static SCREEN *screen;
-static FILE *terminal;
 static __s64 now_ns;
 static unsigned int seconds;
 static size_t services, busy;
@@ -28,25 +24,10 @@ static void (*change)(struct stats *stats); /* each snapshot; NULL: as it is */
 static int begin(void **state)
 {
 	(void)state;
-	setenv("LINES", "24", 1);
-	setenv("COLUMNS", "80", 1);
-	terminal = fopen("/dev/null", "r+");
-	screen = terminal ? newterm("vt100", terminal, terminal) : NULL;
-	top = calloc(1, sizeof(*top));
 	now_ns = seconds = 0;
 	busy = BUSY;
 	change = NULL;
-	return screen && top ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	endwin();
-	delscreen(screen);
-	fclose(terminal);
-	top_free(top);
-	return 0;
+	return terminal_begin() ? 0 : -1;
 }
 
 /* A second later. Service N is called sN, and receives (N + 1) * 1000 datagrams. */
@@ -434,7 +415,7 @@ static void a_lost_interface_comes_first(void **state)
 }
 
 #undef ROW
-#define ROW(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define ROW(test) cmocka_unit_test_setup_teardown(test, begin, terminal_end)
 
 int main(void)
 {
