@@ -9,6 +9,7 @@
 #include "decode/decode_support.h"
 #include "decode/nq/nq_session.h"
 #include "decode/nq/nq_tables.h"
+#include "decode/tape.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define B(text)	 text, sizeof(text) - 1
@@ -19,7 +20,6 @@
 #define VEC_F32	 ONE TWO ONE
 #define VEC_13_3 "\x08\0\x10\0\xf8\xff" /* 1, 2, -1 */
 
-static struct record_tape tape;
 static struct nq_game game;
 
 /* As from a serverinfo of @name, with @flags and FTE's @pext2. */
@@ -77,19 +77,6 @@ static inline char *json_of(const struct record *r)
 	jsonl_flush(&json);
 	fclose(out);
 	return text;
-}
-
-static inline int tape_begin(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 4096, 1 << 16);
-}
-
-static inline int tape_end(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
 }
 
 #endif /* NQ_SUPPORT_H */

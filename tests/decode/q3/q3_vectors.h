@@ -8,6 +8,7 @@
 #define Q3_VECTORS_H
 
 #include "decode/q3/q3_support.h"
+#include "decode/tape.h"
 
 #define SERVER_CHALLENGE 1234567890
 
@@ -24,21 +25,6 @@ static const char server_2[] =
 	"02000000483522548e5d5a39a5d367fd30626763bad0197be7cbc9a9e9856543c7cca9a2be691d58"
 	"8d2723ddf51a653165aeb1dc52ddee30f4f556c4ebf7dcd14d7213cb78";
 static const char server_3[] = "0400000048f52f06f103b61d6b1e25c30d73e6893f";
-
-static struct record_tape tape;
-
-static inline int make_tape(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 65536, 1 << 20);
-}
-
-static inline int drop_tape(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
-}
 
 /* A connection accepted with this challenge. */
 static inline void begin(struct q3_session *s, int32_t challenge)

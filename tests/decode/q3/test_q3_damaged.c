@@ -93,5 +93,5 @@ int main(void)
 		cmocka_unit_test(test_every_bit_flipped),
 	};
 
-	return cmocka_run_group_tests(tests, make_tape, drop_tape);
+	return cmocka_run_group_tests(tests, tape_begin, tape_end);
 }

@@ -5,6 +5,7 @@
  */
 #include "decode/q3/q3_demo.h"
 #include "decode/q3/q3_rewrite.h"
+#include "decode/tape.h"
 #include "recordings.h"
 
 struct expected {
@@ -52,7 +53,6 @@ static const struct expected demos[] = {
 
 static uint8_t *file_bytes;
 static size_t file_n;
-static struct record_tape tape;
 
 /* False: not here; the test is skipped by name. */
 static bool read_demo(const char *name)
@@ -354,19 +354,11 @@ static void test_recognise_cut(void **state)
 	assert_int_equal(q3_demo_recognise(file_bytes, first), Q3_DEMO_MODERN);
 }
 
-static int make_tape(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 65536, 1 << 20);
-}
-
 static int drop_all(void **state)
 {
-	(void)state;
-	record_tape_free(&tape);
 	free(file_bytes);
 	file_bytes = NULL;
-	return 0;
+	return tape_end(state);
 }
 
 int main(void)
@@ -377,5 +369,5 @@ int main(void)
 		cmocka_unit_test(test_48),	    cmocka_unit_test(test_recognise_cut),
 	};
 
-	return cmocka_run_group_tests(tests, make_tape, drop_all);
+	return cmocka_run_group_tests(tests, tape_begin, drop_all);
 }

@@ -5,23 +5,9 @@
  */
 #include "decode/q3/q3_sheet.h"
 #include "decode/q3/q3_support.h"
+#include "decode/tape.h"
 
 #define LIST_MAX 4096
-
-static struct record_tape tape;
-
-static int make_tape(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 4096, 1 << 16);
-}
-
-static int drop_tape(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
-}
 
 /* --- fields
  * ---------------------------------------------------------------------------
@@ -247,5 +233,5 @@ int main(void)
 		cmocka_unit_test(configstrings_end_where_they_do),
 	};
 
-	return cmocka_run_group_tests(tests, make_tape, drop_tape);
+	return cmocka_run_group_tests(tests, tape_begin, tape_end);
 }

@@ -4,21 +4,7 @@
  * hand holds: downloads, voice old and new, the end alone.
  */
 #include "decode/q3/q3_support.h"
-
-static struct record_tape tape;
-
-static int make_tape(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 65536, 1 << 20);
-}
-
-static int drop_tape(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
-}
+#include "decode/tape.h"
 
 static void expect(const struct record *r, const char *kind)
 {
@@ -424,5 +410,5 @@ int main(void)
 		cmocka_unit_test(test_sequences_of_demos),
 	};
 
-	return cmocka_run_group_tests(tests, make_tape, drop_tape);
+	return cmocka_run_group_tests(tests, tape_begin, tape_end);
 }

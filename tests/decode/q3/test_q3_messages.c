@@ -503,5 +503,5 @@ int main(void)
 		cmocka_unit_test(test_server_written_again),
 	};
 
-	return cmocka_run_group_tests(tests, make_tape, drop_tape);
+	return cmocka_run_group_tests(tests, tape_begin, tape_end);
 }

@@ -6,21 +6,7 @@
  */
 #include "decode/family.h"
 #include "decode/q3/q3_support.h"
-
-static struct record_tape tape;
-
-static int make_tape(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 4096, 1 << 16);
-}
-
-static int drop_tape(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
-}
+#include "decode/tape.h"
 
 static void accept_again(struct q3_session *s, int32_t challenge)
 {
@@ -259,5 +245,5 @@ int main(void)
 		cmocka_unit_test(the_oldest_snapshot_gives_way),
 	};
 
-	return cmocka_run_group_tests(tests, make_tape, drop_tape);
+	return cmocka_run_group_tests(tests, tape_begin, tape_end);
 }

@@ -6,21 +6,7 @@
 #include "decode/qe/qe_body.h"
 #include "decode/qe/qe_session.h"
 #include "decode/qe/qe_talk.h"
-
-static struct record_tape tape;
-
-static int setup(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 4096, 1 << 16);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
-}
+#include "decode/tape.h"
 
 static void expect(const struct record *r, enum record_status status, const char *reason)
 {
@@ -573,5 +559,5 @@ int main(void)
 		cmocka_unit_test(test_fragment_behind),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, tape_begin, tape_end);
 }

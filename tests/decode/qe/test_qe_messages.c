@@ -9,6 +9,7 @@
 #include "decode/decode_support.h"
 #include "decode/family.h"
 #include "decode/qe/qe_message.h"
+#include "decode/tape.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define B(text)	 text, sizeof(text) - 1
@@ -21,8 +22,6 @@
 #define TWO	 "\0\0\0\x40"
 #define VEC_F32	 ONE TWO ONE
 #define VEC_13_3 "\x08\0\x10\0\xf8\xff" /* 1, 2, -1 */
-
-static struct record_tape tape;
 
 /* As from a serverinfo of @name. */
 static void enter(struct nq_game *game, const char *name)
@@ -371,19 +370,6 @@ static void test_netquake(void **state)
 	assert_string_equal(r.dialect, "quake15");
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 4096, 1 << 16);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,5 +378,5 @@ int main(void)
 		cmocka_unit_test(test_netquake),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, tape_begin, tape_end);
 }

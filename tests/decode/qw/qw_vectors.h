@@ -7,12 +7,12 @@
 #define QW_VECTORS_H
 
 #include "decode/qw/qw_support.h"
+#include "decode/tape.h"
 
 #define FTE(mask)  "46544558" mask " "
 #define FTE2(mask) "46544532" mask " "
 #define MVD1(mask) "4d564431" mask " "
 
-static struct record_tape tape;
 static char *text;
 static size_t text_n;
 
@@ -90,18 +90,10 @@ static inline void hear(const struct vector *vectors, size_t count)
 	}
 }
 
-static inline int prepare(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 4096, 1 << 16);
-}
-
 static inline int clear(void **state)
 {
-	(void)state;
-	record_tape_free(&tape);
 	free(text);
-	return 0;
+	return tape_end(state);
 }
 
 #endif /* QW_VECTORS_H */

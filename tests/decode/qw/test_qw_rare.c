@@ -339,5 +339,5 @@ int main(void)
 		cmocka_unit_test(hidden_text),
 	};
 
-	return cmocka_run_group_tests(tests, prepare, clear);
+	return cmocka_run_group_tests(tests, tape_begin, clear);
 }
