@@ -139,6 +139,17 @@ static inline size_t pieces_mutate(uint8_t *data, size_t size, size_t max, size_
 	}
 }
 
+/* Change the pieces behind the first byte one time in @sides, else the bytes. */
+static inline size_t pieces_or_bytes_mutate(uint8_t *data, size_t size, size_t max,
+					    uint32_t sides, unsigned int seed)
+{
+	uint32_t state = seed | 1;
+
+	if (size && !dice(&state, sides))
+		return pieces_mutate(data, size, max, 1, &state);
+	return LLVMFuzzerMutate(data, size, max);
+}
+
 /* Where what is decoded ends up, for the work of writing it. */
 static inline FILE *nowhere(void)
 {

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "lib/huffman.h"
 #include "decode/q3/q3_session.h"
+#include "decode/q3/q3_symbol.h"
 
 /* An exact heap copy: one byte too far and the sanitizer speaks. */
 static inline uint8_t *exact_copy(const void *bytes, size_t n)
@@ -59,19 +59,12 @@ static inline void put_bit(struct writer *w, unsigned int bit)
 	w->bits++;
 }
 
-/* The code of a symbol is any place in the lookup that yields it. */
 static inline void put_symbol(struct writer *w, unsigned int symbol)
 {
-	static uint16_t at[HUFFMAN_NYT + 1];
-	static bool made;
-	unsigned int length;
+	unsigned int length, code = q3_symbol_code(symbol, &length);
 
-	for (unsigned int i = 0; !made && i < HUFFMAN_LOOKUP_SIZE; i++)
-		at[huffman_lookup[i] >> HUFFMAN_SYMBOL_SHIFT] = (uint16_t)i;
-	made = true;
-	length = huffman_lookup[at[symbol]] & HUFFMAN_LENGTH_MASK;
 	for (unsigned int i = 0; i < length; i++)
-		put_bit(w, at[symbol] >> i & 1U);
+		put_bit(w, code >> i & 1U);
 }
 
 static inline void put(struct writer *w, uint32_t value, int bits)
@@ -89,6 +82,19 @@ static inline void put_text(struct writer *w, const void *text, size_t n)
 	for (size_t i = 0; i < n; i++)
 		put(w, ((const uint8_t *)text)[i], 8);
 	put(w, 0, 8);
+}
+
+/* The beginning of a snapshot, up to its area mask of @areas bytes, 0 or 1. */
+static inline void put_snapshot_head(struct writer *w, uint32_t time, unsigned int delta,
+				     unsigned int areas)
+{
+	put(w, 7, 8);
+	put(w, time, 32);
+	put(w, delta, 8);
+	put(w, 4, 8);
+	put(w, areas, 8);
+	if (areas)
+		put(w, 0xfe, 8);
 }
 
 /* What a sender sends: floor(bits / 8) + 1 bytes. */

@@ -20,18 +20,6 @@ static void put_longs(struct writer *w, int32_t a, int32_t b, int32_t c)
 	put(w, (uint32_t)c, 32);
 }
 
-static void put_snapshot(struct writer *w, uint32_t time, unsigned int delta,
-			 unsigned int areas)
-{
-	put(w, 7, 8);
-	put(w, time, 32);
-	put(w, delta, 8);
-	put(w, 4, 8);
-	put(w, areas, 8);
-	if (areas)
-		put(w, 0xfe, 8);
-}
-
 static const char *reason_of(struct writer *w, enum direction direction)
 {
 	struct q3_parse p;
@@ -49,7 +37,7 @@ static const char *reason_of(struct writer *w, enum direction direction)
 static void put_bare_snapshot(struct writer *w)
 {
 	put(w, 0, 32);
-	put_snapshot(w, 1, 0, 0);
+	put_snapshot_head(w, 1, 0, 0);
 	put(w, 0, 8);
 	put_bit(w, 0);
 }
@@ -82,7 +70,7 @@ static void test_server_limits(void **state)
 	assert_string_equal(reason_of(&w, DIRECTION_S2C),
 			    "configstring index out of range");
 	put(&w, 0, 32);
-	put_snapshot(&w, 1, 0, 0);
+	put_snapshot_head(&w, 1, 0, 0);
 	put(&w, 49, 8);
 	assert_string_equal(reason_of(&w, DIRECTION_S2C),
 			    "more delta fields than the table has");

@@ -424,18 +424,6 @@ static void make_player(uint32_t *player)
 	player[97] = 60000;
 }
 
-static void put_snapshot(struct writer *w, uint32_t time, unsigned int delta,
-			 unsigned int areas)
-{
-	put(w, 7, 8);
-	put(w, time, 32);
-	put(w, delta, 8);
-	put(w, 4, 8);
-	put(w, areas, 8);
-	if (areas)
-		put(w, 0xfe, 8);
-}
-
 static void test_server_written_again(void **state)
 {
 	const struct q3_table *t = &q3_dialect_68.entity;
@@ -469,7 +457,7 @@ static void test_server_written_again(void **state)
 	entity[9] = 513;
 	put(&w, 2, 32);
 	put_command(&w, 5, 4, "print \"hi\n\"");
-	put_snapshot(&w, 50000, 0, 1);
+	put_snapshot_head(&w, 50000, 0, 1);
 	put_player(&w, &q3_dialect_68, none, player, NULL);
 	put_entity(&w, t, 64, base, entity, NULL, true);
 	put_entity(&w, t, 70, none, none, NULL, true);
@@ -482,7 +470,7 @@ static void test_server_written_again(void **state)
 	later[8] = 0;
 	later[28] = (uint32_t)-16;
 	put(&w, 2, 32);
-	put_snapshot(&w, 50100, 2, 0);
+	put_snapshot_head(&w, 50100, 2, 0);
 	put_player(&w, &q3_dialect_68, player, later, NULL);
 	put_removed(&w, 70);
 	put(&w, 1023, 10);

@@ -9,6 +9,7 @@
 #ifndef Q3_MUTATE_H
 #define Q3_MUTATE_H
 
+#include "decode/q3/q3_symbol.h"
 #include "fuzz/fuzz.h"
 #include "decode/q3/q3_message.h"
 #include "fuzz/q3/q3_trace.h"
@@ -35,19 +36,12 @@ static inline void q3_write_bit(struct q3_bit_writer *w, uint32_t bit)
 	w->bits++;
 }
 
-/* The code of a symbol is any place in the lookup that yields it. */
 static inline void q3_write_symbol(struct q3_bit_writer *w, uint32_t symbol)
 {
-	static uint16_t at[HUFFMAN_NYT + 1];
-	static bool made;
-	unsigned int length;
+	unsigned int length, code = q3_symbol_code(symbol, &length);
 
-	for (unsigned int i = 0; !made && i < HUFFMAN_LOOKUP_SIZE; i++)
-		at[huffman_lookup[i] >> HUFFMAN_SYMBOL_SHIFT] = (uint16_t)i;
-	made = true;
-	length = huffman_lookup[at[symbol]] & HUFFMAN_LENGTH_MASK;
 	for (unsigned int i = 0; i < length; i++)
-		q3_write_bit(w, at[symbol] >> i & 1U);
+		q3_write_bit(w, code >> i & 1U);
 }
 
 static inline void q3_write(struct q3_bit_writer *w, uint32_t value, unsigned int bits)

@@ -146,9 +146,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed)
 {
-	uint32_t state = seed | 1;
-
-	if (size > 1 && !dice(&state, 8))
-		return pieces_mutate(data, size, max, 1, &state);
-	return LLVMFuzzerMutate(data, size, max);
+	return pieces_or_bytes_mutate(data, size, max, 8, seed);
 }
