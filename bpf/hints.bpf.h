@@ -68,4 +68,8 @@ static __always_inline __u32 verifier_forget(__u32 v, __u32 unknown)
  */
 #define seldom_here() asm volatile("")
 
+/* Which way a branch mostly goes. */
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
 #endif /* HINTS_BPF_H */

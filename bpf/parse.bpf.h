@@ -15,8 +15,6 @@
  *   are Ethernet padding and no payload.
  * - A frame that Linux would not deliver to a socket is passed (OTHER_UNPARSED). A
  *   datagram that Linux would deliver must be found here, in whatever it is encapsulated.
- * - struct packet holds offsets, not pointers: see hints.bpf.h. Each offset is masked and
- *   compared with the end right before its use, or the verifier refuses the load.
  */
 #ifndef PARSE_BPF_H
 #define PARSE_BPF_H
@@ -33,7 +31,7 @@
 
 #include "abi.h"
 #include "cursor.h"
-#include "hints.bpf.h"
+#include "packet.bpf.h"
 #include "word.h"
 
 /* Bounds of headers; a frame beyond them is dropped (OTHER_TOO_MANY_HEADERS). */
@@ -41,7 +39,6 @@
 #define PLAIN_IPV4	     42 /* bytes before the payload; IPv4 without options */
 #define PLAIN_IPV6	     62
 #define PLAIN_LEAST	     8 /* payload or padding that parse_plain() wants */
-#define OFFSET_MASK	     0x3fff /* bounds every offset into a frame: at most 12 kB */
 #define IPV6_EXT_MAX	     6 /* RFC 8200 4.1: each at most once, destination options twice */
 
 #define IP_FRAGMENT_MORE     0x2000
@@ -49,107 +46,10 @@
 #define IPV6_FRAGMENT_MORE   0x0001
 #define IPV6_FRAGMENT_OFFSET 0xfff8
 
-/* Which way a branch mostly goes. */
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-
 struct vlan_tag {
 	__be16 tci;
 	__be16 proto;
 };
-
-/*
- * A datagram in a frame. The parsers fill it; other code reads it by the functions below.
- * Offsets are relative to @start.
- */
-struct packet {
-	const __u8 *start; /* of the frame */
-	const __u8 *end; /* end of the frame; Ethernet padding may be before it */
-	__u32 addresses; /* offset of the source address, then the destination: 1 word
-			    each in IPv4, 4 in IPv6 */
-	__u32 payload; /* offset, after the UDP header */
-	__u64 length; /* bytes of payload by the UDP header; 0 if BAD_LENGTH */
-	__u64 server_port; /* the server's port, host order; the verifier knows that it
-			      has 16 bits */
-	__u32 id; /* of a fragment: id of the IPv4 or IPv6 fragment header, as in the
-		     frame */
-	__u32 ipv6; /* 0 or 1 */
-	enum whole {
-		WHOLE,
-		FIRST_FRAGMENT, /* more fragments follow: the frame has only a part of the
-				   payload */
-		BAD_LENGTH, /* UDP length below 8, or beyond the IP packet */
-	} whole;
-};
-
-/*
- * An end of a datagram. The shield's two programs look from opposite sides: toward the
- * server the client is SENDER, from the server it is RECEIVER.
- */
-enum side {
-	SENDER,
-	RECEIVER,
-};
-
-/*
- * Return the port of @side, network order. Called by packet_player() alone, after
- * parsing. 0: the frame ends before it, which the parsers exclude; the verifier does not
- * know.
- */
-static __always_inline __be16 packet_port(const struct packet *p, enum side side)
-{
-	/* The UDP header is before the payload, in whatever way it is wrapped. */
-	__u64 offset = (p->payload - sizeof(struct udphdr)) & OFFSET_MASK;
-	const __u8 *udp;
-
-	same_copy(offset);
-	udp = p->start + offset;
-	if (udp + 4 > p->end)
-		return 0;
-	return *(const __be16 *)(udp + (side == SENDER ? 0 : 2));
-}
-
-/*
- * Return @be_port in host order, as struct tables.ports is indexed. Called by the parsers
- * (parse_plain(), parse_udp(), encapsulated_plain()) and by frame_is_local(). A shift
- * makes it, so that the verifier knows that it has 16 bits and allows the index.
- */
-static __always_inline __u64 port_number(__be16 be_port)
-{
-	__u64 number = __builtin_bswap64(be_port);
-
-	same_copy(number);
-	return number >> 48;
-}
-
-/*
- * Return the address of @side after parsing: 1 word of IPv4, or 4 of IPv6, network order.
- * NULL: the frame ends before it, which the parsers exclude; the verifier does not know.
- * Called by address_net(), packet_cidr(), fragment_end(), acl_lookup(), master_note() and
- * addresses_routable(), each of which compares with NULL.
- */
-static __always_inline const __be32 *packet_address(const struct packet *p,
-						    enum side side)
-{
-	const __u8 *at = p->start + (p->addresses & OFFSET_MASK);
-
-	if (!p->ipv6)
-		return at + 8 > p->end ? NULL : (const __be32 *)at + (side ? 1 : 0);
-	return at + 32 > p->end ? NULL : (const __be32 *)at + (side ? 4 : 0);
-}
-
-/*
- * Return a cursor at the payload, after parsing. Called by echo_refused(), kind_at(),
- * player_admit() and packet_marked() on ingress, and by sent_sequence(), clock_note() and
- * game_port_learn() at egress. The cursor ends at the frame's end, where padding may be,
- * so the caller must compare with @p->length.
- */
-static __always_inline struct cursor packet_payload(const struct packet *p)
-{
-	struct cursor c = { .pos = p->start + (p->payload & OFFSET_MASK), .end = p->end };
-
-	return c;
-}
 
 /*
  * Return @other: a parser gives up. @apart: the caller is parse_headers(), which returns
@@ -575,32 +475,6 @@ static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet
 	ret->encapsulated = true;
 	ret->whole = p->whole;
 	return true;
-}
-
-/*
- * Set start and end of @p's frame. Called anew after each helper that moves the frame, by
- * each function that makes a struct packet from a context.
- */
-static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
-{
-	/* As 32 bits the compiler would copy them. */
-	same_copy(data);
-	same_copy(data_end);
-	p->start = data;
-	p->end = data_end;
-}
-
-/*
- * verifier_forget() of all offsets, so that all combinations of headers count as one.
- * Called by egress_parse() and shield_joined() right after packet_parse(). @p->ipv6 and
- * @p->length are masked again, since their bounds are lost.
- */
-static __always_inline void packet_verifier_forget(struct packet *p, __u32 unknown)
-{
-	p->addresses = verifier_forget(p->addresses, unknown);
-	p->payload = verifier_forget(p->payload, unknown);
-	p->ipv6 = verifier_forget(p->ipv6, unknown) & 1;
-	p->length = verifier_forget(p->length, unknown) & 0xffff;
 }
 
 /*
