@@ -11,6 +11,7 @@
 #   make coverage       the lines and branches that unit tests run, file by file
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
+#   make scale          ns per packet on several processors at once, and their efficiency
 #   make figures        measures what README cites, and draws its pictures
 #   make experiment     a game over a good and a poor line, and its lagometer, in build/experiment/
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
@@ -235,8 +236,12 @@ $(O)/bench/%.skel.h: $(O)/tests/bench/%.bpf.o
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-$(O)/bench/bench: tests/bench/bench.c $(filter-out $(O)/user/main.o,$(USER_OBJ)) \
-		  $(O)/bench/bench.skel.h
+BENCH_SKEL	:= $(O)/bench/bench.skel.h $(O)/bench/scale.skel.h
+
+$(O)/tests/kern/kern_scale: $(O)/bench/scale.skel.h
+
+$(O)/bench/bench $(O)/bench/scale: $(O)/bench/%: tests/bench/%.c $(O)/bench/%.skel.h \
+		$(filter-out $(O)/user/main.o,$(USER_OBJ))
 	$(call say,BENCH)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
 		$< $(filter %.o,$^) $(LDLIBS_ALL)
@@ -482,7 +487,7 @@ lint:
 lint-all: $(LINT_OK) $(LINT_ALL)
 
 # What clang-tidy does not check is explained in .clang-tidy.
-$(O)/lint/%.c.ok: %.c .clang-tidy | $(SKEL) $(O)/lab/floodgen.skel.h $(O)/bench/bench.skel.h
+$(O)/lint/%.c.ok: %.c .clang-tidy | $(SKEL) $(O)/lab/floodgen.skel.h $(BENCH_SKEL)
 	$(call say,LINT)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(LINT_CPP) $(TIDY_FLAGS) -MM -MP -MF $@.d -MT $@ $<
@@ -509,7 +514,7 @@ lint-prose:
 	$(Q)tests/prose_lint.py
 
 # Fuzzers and measurements are built by nothing else that has to pass: their warnings count here.
-lint-fuzz: $(O)/lab/floodgen.skel.h $(O)/bench/bench.skel.h
+lint-fuzz: $(O)/lab/floodgen.skel.h $(BENCH_SKEL)
 	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -Werror -fsyntax-only -MF /dev/null \
 		$(filter tests/fuzz/% tests/bench/%,$(C_LINT))
 
@@ -519,6 +524,11 @@ bench: deps-bench
 	$(Q)$(MAKE) --no-print-directory all $(BENCH_BIN)
 	$(Q)$(O)/bench/bench
 	$(Q)BUILD=$(O) tests/bench/veth.sh
+
+# A minute. SCALE= has its options: `make scale SCALE='--processors 1,8 --only players'`.
+scale:
+	$(Q)$(MAKE) --no-print-directory $(O)/bench/scale
+	$(Q)$(O)/bench/scale $(SCALE)
 
 # The figures and the pictures of README, and the page that they stand in: ten minutes.
 figures: deps-test deps-bench
@@ -535,7 +545,7 @@ clean:
 
 .PHONY: all attack bench coverage coverage-run docs experiment figures fuzz lab quick quick-check mutants \
 	deb debtest dist deps deps-test deps-lint deps-bench deps-vm deps-deb deps-debtest \
-	run test check install uninstall \
+	run scale test check install uninstall \
 	format-check lint lint-all $(LINT_ALL) clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -11,7 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "config/config.h"
-#include "players.h"
+#include "entries.h"
 #include "rows.h"
 #include "shield/shield.h"
 #include "shield.skel.h"
@@ -77,50 +77,13 @@ static const struct setting {
 				.amplification = { .byte_ns = 1, .window_ns = 1 } },
 };
 
-/*
- * The one who plays on the service in @slot, by IPv4 or IPv6: where the wrapper leaves
- * the address alone. Entered anew for each batch, since the server seems silent
- * meanwhile, as one whose qport is known.
- */
+/* The player on the service in @slot, by IPv4 or IPv6: where the wrapper leaves the
+ * address alone. */
 static int enter_player(struct live *live, __u16 slot, bool ipv6, bool followed,
 			__u64 now)
 {
-	const char *address = ipv6 ? PLAYER_ADDRESS6 : PLAYER_ADDRESS;
-	struct player_key key = { .port = htons(PLAYER_PORT), .slot = slot };
-	struct player player = { .since_ns = now,
-				 .sent_ns = now,
-				 .heard_ns = now,
-				 .heard_sequence = PLAYER_SEQUENCE_FIRST,
-				 .sent_sequence = PLAYER_ACKED,
-				 .qport = PLAYER_QPORT_KNOWN,
-				 .qport_mask = 0xffff,
-				 .flags = PLAYER_VERIFIED | PLAYER_QPORT };
-	struct player_id id;
-
-	if (followed)
-		player.flags |= PLAYER_FOLLOWED;
-	if (inet_pton(AF_INET6, address, key.addr) != 1)
-		return -EINVAL;
-	id = player_id(&key);
-	return players_enter(&live->players, &id, live->keys, &player, now) == PLAYERS_MAX
-		       ? -ENOSPC
-		       : 0;
-}
-
-/* What the server said to @request, so many octets, a moment ago. @nonce: of the client's
- * there is one behind. */
-static void keep_response(struct cache_entry *t, const char *request, bool nonce,
-			  int octets, __u64 now)
-{
-	*t = (struct cache_entry){ .made_ns = now,
-				   .request_length = (__u8)strlen(request),
-				   .nonce = nonce,
-				   .kind = KIND_STATUSRESPONSE,
-				   .most = CACHE_TEXT,
-				   .head = (__u16)octets };
-	memcpy(t->request, request, t->request_length);
-	memset(t->mask, 0xff, nonce ? t->request_length : sizeof(t->mask));
-	memset(t->text, 'x', (size_t)octets);
+	return enter_player_at(live, slot, ipv6 ? PLAYER_ADDRESS6 : PLAYER_ADDRESS,
+			       followed, now);
 }
 
 /*
