@@ -10,12 +10,12 @@
  * requests that ioquake3 and Q2PRO count in one bucket of their own fit in it, so that
  * these engines' limits never refuse a client that the shield passes.
  */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/config.h"
+#include "lib/address.h"
 #include "lib/log.h"
 #include "lib/rate_text.h"
 #include "lib/util.h"
@@ -136,11 +136,6 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 				     family == FAMILY_QUAKE_ENHANCED
 			     ? CACHE_OFF
 			     : CACHE_UNDER_LOAD;
-}
-
-static bool address_is_ipv4(const __be32 address[4])
-{
-	return !address[0] && !address[1] && address[2] == htonl(0xffff);
 }
 
 const char *config_uncacheable(const struct config_service *c)

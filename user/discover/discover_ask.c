@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "discover/discover.h"
+#include "lib/address.h"
 #include "lib/udp_sockets.h"
 
 #define ALL_MS	   2500 /* until it ends */
@@ -38,27 +39,10 @@ struct search {
 	char nonce[DISCOVER_NONCE];
 };
 
-static bool is_any(const __be32 address[4])
-{
-	return !(address[0] | address[1] | address[2] | address[3]);
-}
-
-static bool is_ipv4(const __be32 address[4])
-{
-	return !address[0] && !address[1] && address[2] == htonl(0xffff);
-}
-
-static bool is_loopback(const __be32 address[4])
-{
-	if (is_ipv4(address))
-		return ntohl(address[3]) >> 24 == 127;
-	return !address[0] && !address[1] && !address[2] && address[3] == htonl(1);
-}
-
 /* A group: what is sent to it leaves the host. */
 static bool is_multicast(const __be32 address[4])
 {
-	if (is_ipv4(address))
+	if (address_is_ipv4(address))
 		return ntohl(address[3]) >> 28 == 0xe;
 	return ntohl(address[0]) >> 24 == 0xff;
 }
@@ -75,8 +59,8 @@ static void note(const struct udp_socket *s, void *context)
 	struct search *search = context;
 	struct candidate *c;
 
-	if (s->connected || s->port < DISCOVER_PORT_LEAST || is_loopback(s->address) ||
-	    is_multicast(s->address))
+	if (s->connected || s->port < DISCOVER_PORT_LEAST ||
+	    address_is_loopback(s->address) || is_multicast(s->address))
 		return;
 	for (size_t i = 0; i < search->count; i++)
 		if (is_same(&search->candidates[i], s))
@@ -102,12 +86,13 @@ static int reach(const struct candidate *c)
 				  .sin_port = htons(c->server.port) };
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6,
 				    .sin6_port = htons(c->server.port) };
-	bool ipv4 = is_any(address) ? !c->ipv6 : is_ipv4(address);
+	bool ipv4 = address_is_any(address) ? !c->ipv6 : address_is_ipv4(address);
 	int fd = socket(ipv4 ? AF_INET : AF_INET6,
 			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	in.sin_addr.s_addr = is_any(address) ? htonl(INADDR_LOOPBACK) : address[3];
-	if (is_any(address))
+	in.sin_addr.s_addr =
+		address_is_any(address) ? htonl(INADDR_LOOPBACK) : address[3];
+	if (address_is_any(address))
 		in6.sin6_addr = in6addr_loopback;
 	else
 		memcpy(&in6.sin6_addr, address, sizeof(in6.sin6_addr));

@@ -7,17 +7,13 @@
 #include <string.h>
 
 #include "discover/discover.h"
+#include "lib/address.h"
 #include "lib/cidr.h"
 #include "lib/names.h"
 
-static bool is_any(const struct discover_server *s)
-{
-	return !(s->address[0] | s->address[1] | s->address[2] | s->address[3]);
-}
-
 static void address_text(const struct discover_server *s, char ret[CIDR_TEXT])
 {
-	bool ipv4 = !s->address[0] && !s->address[1] && s->address[2] == htonl(0xffff);
+	bool ipv4 = address_is_ipv4(s->address);
 
 	inet_ntop(ipv4 ? AF_INET : AF_INET6, ipv4 ? &s->address[3] : s->address, ret,
 		  CIDR_TEXT);
@@ -28,7 +24,7 @@ void discover_place(const struct discover_server *s, char ret[DISCOVER_PLACE])
 	char address[CIDR_TEXT];
 
 	address_text(s, address);
-	if (is_any(s))
+	if (address_is_any(s->address))
 		snprintf(ret, DISCOVER_PLACE, "*:%u", s->port);
 	else
 		snprintf(ret, DISCOVER_PLACE, strchr(address, ':') ? "[%s]:%u" : "%s:%u",
@@ -93,7 +89,7 @@ static void service(const struct discover_servers *all, size_t i, FILE *out)
 		fprintf(out, "-%zu", same + 1);
 	fprintf(out, "\" {\n%s    protocol = %s\n%s    port     = %u\n", line,
 		family_name(s->family), line, s->port);
-	if (!is_any(s) && !s->container) {
+	if (!address_is_any(s->address) && !s->container) {
 		address_text(s, address);
 		fprintf(out, "%s    address  = \"%s\"\n", line, address);
 	}
@@ -128,10 +124,10 @@ static bool is_for(const struct config_service *c, const struct discover_server 
 {
 	if (!has_port(c, s->port))
 		return false;
-	for (size_t i = 0; i < c->address_count && !is_any(s); i++)
+	for (size_t i = 0; i < c->address_count && !address_is_any(s->address); i++)
 		if (!memcmp(c->addresses[i], s->address, sizeof(s->address)))
 			return true;
-	return is_any(s) || !c->address_count;
+	return address_is_any(s->address) || !c->address_count;
 }
 
 const struct config_service *discover_service(const struct config *config,

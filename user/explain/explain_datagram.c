@@ -14,6 +14,7 @@
 #include "capture/capture.h"
 #include "explain/explain_frames.h"
 #include "explain/explain_internal.h"
+#include "lib/address.h"
 #include "lib/log.h"
 
 #define LINK_ETHERNET 1 /* DLT_EN10MB */
@@ -48,8 +49,7 @@ const char *explain_read_hex(const char *text, struct explain_input *ret)
 static void end_from(const struct record_address *a, struct explain_end *ret)
 {
 	*ret = (struct explain_end){ .port = a->port, .mac = { 2, 0, 0, 0, 0, 2 } };
-	ret->address[2] = a->length == 4 ? htonl(0xffff) : 0;
-	memcpy((__u8 *)ret->address + (a->length == 4 ? 12 : 0), a->bytes, a->length);
+	address_of(a->bytes, a->length, ret->address);
 }
 
 /* The first datagram of a capture, with headers that are made anew. */
@@ -257,12 +257,11 @@ int explain_datagram(const struct shield *shield, struct trial *trial,
 		     const struct explain_query *query, struct explain_input *input,
 		     struct explain **ret)
 {
-	static const __be32 none[4];
 	struct explain_query from = *query;
 	struct collect c;
 	int err;
 
-	if (!memcmp(from.address, none, sizeof(none)))
+	if (address_is_any(from.address))
 		inet_pton(AF_INET6, "::ffff:" TEST_FROM, from.address);
 	err = collect_begin(&c, shield, trial, &from);
 	if (!err)

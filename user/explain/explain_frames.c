@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "explain/explain_frames.h"
+#include "lib/address.h"
 #include "lib/util.h"
 
 #define OOB	     "\xff\xff\xff\xff"
@@ -24,11 +25,6 @@ const char *const explain_acts[ACT_COUNT] = {
 };
 
 /* --- frames ------------------------------------------------------------------ */
-
-static bool is_ipv4(const __be32 address[4])
-{
-	return !address[0] && !address[1] && address[2] == htonl(0xffff);
-}
 
 static __be16 ip_sum(const struct iphdr *ip)
 {
@@ -79,7 +75,7 @@ static size_t put_ipv6(const struct explain_end *from, const struct explain_end 
 size_t explain_frame(const struct explain_end *from, const struct explain_end *to,
 		     __u8 hops, const void *payload, size_t n, __u8 ret[EXPLAIN_FRAME])
 {
-	bool ipv4 = is_ipv4(from->address);
+	bool ipv4 = address_is_ipv4(from->address);
 	struct ethhdr eth = { .h_proto = htons(ipv4 ? ETH_P_IP : ETH_P_IPV6) };
 	struct udphdr udp = {
 		.source = htons(from->port),
@@ -88,7 +84,7 @@ size_t explain_frame(const struct explain_end *from, const struct explain_end *t
 	};
 	size_t at = sizeof(eth);
 
-	if (ipv4 != is_ipv4(to->address) ||
+	if (ipv4 != address_is_ipv4(to->address) ||
 	    n > EXPLAIN_FRAME - sizeof(eth) - sizeof(struct ipv6hdr) - sizeof(udp))
 		return 0;
 	memcpy(eth.h_source, from->mac, sizeof(eth.h_source));

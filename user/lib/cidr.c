@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/cidr.h"
 
 #define MAPPED_BITS 96
@@ -81,8 +82,7 @@ bool cidr_host_bits(const char *text)
 
 static bool is_mapped(const struct cidr *cidr)
 {
-	return cidr->length >= MAPPED_BITS && !cidr->addr[0] && !cidr->addr[1] &&
-	       cidr->addr[2] == htonl(0xffff);
+	return cidr->length >= MAPPED_BITS && address_is_ipv4(cidr->addr);
 }
 
 bool cidr_is_wide(const struct cidr *cidr)

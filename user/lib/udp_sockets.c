@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "lib/udp_sockets.h"
 
 /* "  12: 0100007F:6D38 ...": the words of an address in hex, as they lie in memory. */
@@ -64,7 +65,7 @@ bool udp_sockets_each(void (*each)(const struct udp_socket *socket, void *contex
 
 bool address_is_here(const __be32 address[4])
 {
-	bool ipv4 = !address[0] && !address[1] && address[2] == htonl(0xffff);
+	bool ipv4 = address_is_ipv4(address);
 	struct sockaddr_in in = { .sin_family = AF_INET };
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 	int fd = socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -2,7 +2,6 @@
 /*
  * beside.c - see beside.h: the clock, the tap, and how much of it is judged.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 
 #include "capture/tap.h"
+#include "lib/address.h"
 #include "lib/log.h"
 #include "replay/beside.h"
 #include "shield/about.h"
@@ -48,14 +48,11 @@ static const char *client_state(void *context, const struct record_address *clie
 		[ABOUT_ESTABLISHED] = "player",
 	};
 	const struct run *run = context;
-	__be32 address[4] = { 0 };
 	struct about_host host;
 	struct about_flow flow;
+	__be32 address[4];
 
-	if (client->length == 4)
-		address[2] = htonl(0xffff);
-	memcpy((uint8_t *)address + (client->length == 4 ? 12 : 0), client->bytes,
-	       client->length);
+	address_of(client->bytes, client->length, address);
 	host = about_host(address);
 	return about_flows(run->shield, &host, client->port, &flow, 1) ? names[flow.state]
 								       : NULL;

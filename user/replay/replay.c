@@ -8,11 +8,11 @@
  * once and stops at CLOCK_MOST_NS, so that no capture brings it where its arithmetic
  * ends.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/log.h"
 #include "replay/replay_internal.h"
 
@@ -170,21 +170,12 @@ void replay_clock(struct replay *r, int64_t time_ns)
 
 /* --- ends ------------------------------------------------------------------------ */
 
-/* The address of @end, IPv4 in ::ffff:0:0/96. */
-static void end_address(const struct record_address *end, __be32 ret[4])
-{
-	memset(ret, 0, 4 * sizeof(*ret));
-	if (end->length == 4)
-		ret[2] = htonl(0xffff);
-	memcpy((uint8_t *)ret + (end->length == 4 ? 12 : 0), end->bytes, end->length);
-}
-
 /* The slot of the service at @end; -1: none. */
 static int end_slot(const struct side *s, const struct record_address *end)
 {
 	__be32 address[4];
 
-	end_address(end, address);
+	address_of(end->bytes, end->length, address);
 	return trial_slot(s->trial, address, end->port);
 }
 
@@ -313,7 +304,7 @@ static struct trial_client client_of(const struct replay_packet *p)
 {
 	struct trial_client client = { .port = p->source.port };
 
-	end_address(&p->source, client.address);
+	address_of(p->source.bytes, p->source.length, client.address);
 	return client;
 }
 

@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 
+#include "lib/address.h"
 #include "players.h"
 #include "shield/shield_cells.h"
 #include "shield/shield_internal.h"
@@ -14,7 +15,7 @@
 struct about_host about_host(const __be32 address[4])
 {
 	struct about_host ret = {
-		.ipv6 = address[0] || address[1] || address[2] != htonl(0xffff),
+		.ipv6 = !address_is_ipv4(address),
 	};
 
 	memcpy(ret.address, address, sizeof(ret.address));

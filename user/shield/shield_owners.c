@@ -18,35 +18,21 @@
  * shield_owners() uses static buffers: one thread may call it. Called by
  * shield_maintain() and by shield_load(). The egress program reads owners[].user alone.
  */
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
 
+#include "lib/address.h"
 #include "lib/log.h"
 #include "lib/udp_sockets.h"
 #include "shield/shield_internal.h"
 
 #define HOME_ABSENT_S 86400 /* of 2^30 ns: then another user is at home */
 
-/* Return true if @address is that of a socket that is bound to none. */
-static bool is_any(const __be32 address[4])
-{
-	return !(address[0] | address[1] | address[2] | address[3]);
-}
-
-/* Return true if @address is ::1 or in 127.0.0.0/8. It is as in ::ffff:0:0/96. */
-static bool is_loopback(const __be32 address[4])
-{
-	if (address[2] == htonl(0xffff) && !address[0] && !address[1])
-		return (ntohl(address[3]) >> 24) == 127;
-	return !address[0] && !address[1] && !address[2] && address[3] == htonl(1);
-}
-
 void users_note_at(struct users *users, const __be32 address[4], __u32 user)
 {
-	if (is_any(address))
+	if (address_is_any(address))
 		return;
 	users->spread |= users->at_user && users->at_user != user &&
 			 memcmp(users->at, address, sizeof(users->at)) != 0;
@@ -109,7 +95,8 @@ static void socket_note(const struct udp_socket *socket, void *context)
 	const struct tables *t = &l->tables[shield_generation(k->shield) & 1];
 	const struct port *port = &t->ports[socket->port];
 
-	if (port->flags & (PORT_LEARNED | PORT_NAMED) || is_loopback(socket->address))
+	if (port->flags & (PORT_LEARNED | PORT_NAMED) ||
+	    address_is_loopback(socket->address))
 		return;
 	if (port->any && port->any <= SERVICES_MAX) {
 		users_note(&k->users[port->any - 1], &l->owners[port->any - 1],
@@ -118,7 +105,7 @@ static void socket_note(const struct udp_socket *socket, void *context)
 	}
 	for (size_t i = 0; i < k->count && port->flags & PORT_EXACT; i++)
 		if (k->exact[i].port == socket->port &&
-		    (is_any(socket->address) ||
+		    (address_is_any(socket->address) ||
 		     !memcmp(k->exact[i].addr, socket->address, sizeof(socket->address))))
 			users_note(&k->users[k->slots[i]], &l->owners[k->slots[i]],
 				   socket->user);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/udp_sockets.h"
 #include "lib/util.h"
 #include "stats/self_test.h"
@@ -17,11 +18,6 @@ struct search {
 	bool bound[SERVICES_MAX]; /* by slot */
 };
 
-static bool is_any(const __be32 address[4])
-{
-	return !(address[0] | address[1] | address[2] | address[3]);
-}
-
 static void socket_look(const struct udp_socket *socket, void *context)
 {
 	struct search *s = context;
@@ -30,7 +26,7 @@ static void socket_look(const struct udp_socket *socket, void *context)
 		const struct shield_endpoint *e = &s->all[i];
 
 		if (e->port == socket->port && e->slot < SERVICES_MAX &&
-		    (is_any(socket->address) || is_any(e->address) ||
+		    (address_is_any(socket->address) || address_is_any(e->address) ||
 		     !memcmp(e->address, socket->address, sizeof(e->address))))
 			s->bound[e->slot] = true;
 	}
@@ -40,7 +36,8 @@ static void endpoint_look(const struct shield_endpoint *e, struct self_test *t)
 {
 	if (!t->port)
 		t->port = e->port;
-	if (t->here != KNOWN_YES || is_any(e->address) || address_is_here(e->address))
+	if (t->here != KNOWN_YES || address_is_any(e->address) ||
+	    address_is_here(e->address))
 		return;
 	t->here = KNOWN_NO;
 	memcpy(t->address, e->address, sizeof(t->address));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "incident/incident_json.h"
+#include "lib/address.h"
 #include "lib/names.h"
 #include "top/top.h"
 
@@ -199,15 +200,11 @@ void top_attacks(const struct top *top, char ret[TOP_LINE])
 
 static bool address_equal(const struct player_key *key, const struct record_address *a)
 {
-	static const __u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
-	const __u8 *bytes = (const __u8 *)key->addr;
+	__be32 address[4];
 
-	if (ntohs(key->port) != a->port)
-		return false;
-	if (a->length == 4)
-		return !memcmp(bytes, mapped, sizeof(mapped)) &&
-		       !memcmp(bytes + 12, a->bytes, 4);
-	return a->length == 16 && !memcmp(bytes, a->bytes, 16);
+	address_of(a->bytes, a->length, address);
+	return ntohs(key->port) == a->port &&
+	       !memcmp(key->addr, address, sizeof(address));
 }
 
 static const char *slot_name(const struct top *top, __u32 slot)
