@@ -97,7 +97,10 @@ static void qports_sweep(const struct shield *s)
 	size_t count = 0;
 	__be16 port;
 
-	while (count < SWEEP_MAX && !bpf_map_get_next_key(s->qports, previous, &at)) {
+	/* A walk begins anew if another process deletes the key that it is at. */
+	for (int i = 0; i < 2 * PLAYERS_MAX && count < SWEEP_MAX &&
+			!bpf_map_get_next_key(s->qports, previous, &at);
+	     i++) {
 		previous = &at;
 		if (!bpf_map_lookup_elem(s->qports, &at, &port) &&
 		    !qport_held(s, &at, port))
