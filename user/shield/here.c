@@ -222,10 +222,12 @@ static int dump(int fd, __u16 type, __u8 family,
 			    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		  .link = { .ifi_family = family } };
 	char *reply = malloc(REPLY_BYTES);
-	int err = -ENOMEM;
+	int err;
 
-	if (reply && send(fd, &ask, sizeof(ask), 0) == (ssize_t)sizeof(ask))
-		err = replies(fd, each, look, reply);
+	if (!reply)
+		return -ENOMEM;
+	err = send(fd, &ask, sizeof(ask), 0) < 0 ? -errno
+						 : replies(fd, each, look, reply);
 	free(reply);
 	return err;
 }
