@@ -111,30 +111,24 @@ static void socket_note(const struct udp_socket *socket, void *context)
 				   socket->user);
 }
 
-/*
- * Fills at most 2 * SERVICES_MAX of the endpoints in force. Returns how many. Not
- * reentrant: `skipped` is static.
- */
+/* Put the endpoints in force, at most 2 * SERVICES_MAX, into @ret. Returns how many. */
 static size_t endpoints_read(const struct shield *s, struct endpoint *ret,
 			     __u32 *ret_slots)
 {
-	struct endpoint at, *previous = NULL;
+	struct endpoint at;
+	void *previous = NULL;
 	size_t count = 0;
 	__u32 any;
 
-	while (count < 2 * SERVICES_MAX &&
-	       !bpf_map_get_next_key(s->endpoints, previous, &at)) {
-		ret[count] = at;
-		previous = &ret[count];
+	for (int i = 0;
+	     i < 2 * SERVICES_MAX && !bpf_map_get_next_key(s->endpoints, previous, &at);
+	     i++) {
+		previous = &at;
 		if ((at.generation & 1) != (shield_generation(s) & 1) ||
 		    bpf_map_lookup_elem(s->endpoints, &at, &any) || !any ||
-		    any > SERVICES_MAX) {
-			static struct endpoint skipped;
-
-			skipped = at;
-			previous = &skipped;
+		    any > SERVICES_MAX)
 			continue;
-		}
+		ret[count] = at;
 		ret_slots[count++] = any - 1;
 	}
 	return count;
