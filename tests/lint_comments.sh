@@ -3,7 +3,8 @@
 #
 # lint_comments.sh - comments that name what is not there: `function()`, `struct name`,
 # `enum name`, `A_CONSTANT`, `file.c` and `room/file.c` in a comment must exist, in the code
-# or on disk. Part of `make lint`.
+# or on disk. Also functions of a header without a comment, and comments that clang-format has
+# broken. Part of `make lint`.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -81,6 +82,13 @@ paths()
 		grep -v '^cmocka.h ' | join -v 1 - <(find . -path ./build -prune -o -name '*.[ch]' -printf '%f\n' | sort -u)
 }
 
+# Lines that clang-format has broken without a space behind the asterisk, as it does with rows of a
+# table that are too long.
+broken()
+{
+	grep -nE '^ \*[^[:space:]/*]' "${files[@]}" | cut -d: -f1,2
+}
+
 # Functions that headers of user/ declare without a comment, as "name file:line:".
 silent()
 {
@@ -101,8 +109,11 @@ silent()
 { missing '[A-Za-z_][A-Za-z0-9_]+\(\)'; missing '(struct|enum) [a-z_][a-z0-9_]+'
   constants; rooms; paths; } >"$work/found"
 silent >"$work/silent"
+broken >"$work/broken"
 [ ! -s "$work/found" ] || echo "comments name what does not exist:" >&2
 awk '{ print "  " $2 " " $1 }' "$work/found" >&2
 [ ! -s "$work/silent" ] || echo "functions without a comment:" >&2
 awk '{ print "  " $2 " " $1 }' "$work/silent" >&2
-[ ! -s "$work/found" ] && [ ! -s "$work/silent" ]
+[ ! -s "$work/broken" ] || echo "comments without a space behind the asterisk:" >&2
+sed 's/^/  /' "$work/broken" >&2
+[ ! -s "$work/found" ] && [ ! -s "$work/silent" ] && [ ! -s "$work/broken" ]

@@ -9,14 +9,14 @@
  *	 facts ...		what the record has besides: facts, pieces, plain bytes
  *	more: LINES SUM		of the lines beyond HELD_SHOWN bytes
  *	text: SUM		of its text and its summary
- *	changed: SUM		of all that is said of up to HELD_CHANGED inputs that are
- *made of this one, with the same dice each time
+ *	changed: SUM		of all that is said of up to HELD_CHANGED inputs, made of
+ *				this one with the same dice each time
  *
  * A test compares all of it with what the decoder says today, and prints the first line
- *that differs. It sees that a decoder says something else of right and of wrong input;
- *the other tests ask whether that is right. The inputs are few that run all code which
- *the fuzzer has reached; it began with tests/data and with recordings that were made for
- *this project.
+ * that differs. It sees that a decoder says something else of right and of wrong input;
+ * the other tests ask whether that is right. The inputs are few that run all code which
+ * the fuzzer has reached; it began with tests/data and with recordings that were made for
+ * this project.
  *
  * After a wanted change: tests/fuzz/held.sh writes all files anew; read their difference.
  * SHOW=LINE prints all that is said of the input on that line, and of the changed ones.

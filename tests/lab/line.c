@@ -9,8 +9,8 @@
  * from the nth --from address. Each line on standard input is PLAYER WAY LOSS DELAY
  * [DUPLICATED REORDERED]: PLAYER is a number or *, WAY is up (to the server), down or *,
  * DELAY is in milliseconds, the others are per cent. A reordered datagram overtakes the
- *one before it, if that is still on its way. The end of standard input is the end. A
- *datagram for which a queue has no room is lost.
+ * one before it, if that is still on its way. The end of standard input is the end. A
+ * datagram for which a queue has no room is lost.
  */
 #include <arpa/inet.h>
 #include <errno.h>

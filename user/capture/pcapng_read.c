@@ -2,12 +2,12 @@
 /*
  * pcapng_read.c - see pcapng_read.h.
  *
- *	block			u32 type, u32 length, body, u32 length again; padded to 4
- *	section header		type 0A0D0D0A: u32 1A2B3C4D in the writer's byte order,
- *... interface description	1: u16 link type, u16, u32 snapshot length, options simple
- *packet		3: u32 length on the wire, bytes enhanced packet		6:
- *u32 interface, u32 x2 time, u32 captured, u32, bytes
- *	packet (obsolete)	2: u16 interface, u16 drops, then as the enhanced one
+ *	block		u32 type, u32 length, body, u32 length again; padded to 4
+ *	section		type 0A0D0D0A: u32 1A2B3C4D in the writer's byte order, more
+ *	interface	1: u16 link type, u16, u32 snapshot length, options
+ *	simple		3: u32 length on the wire, bytes
+ *	enhanced	6: u32 interface, u32 x2 time, u32 captured, u32 length, bytes
+ *	packet		2, obsolete: u16 interface, u16 drops, then as the enhanced one
  *
  * A section header gives the byte order of all that follows it, and forgets the
  * interfaces before it. An option is u16 code, u16 length, value padded to 4.

@@ -6,11 +6,11 @@
  *	counters of a second -> incident_look() -> started, updated, ended -> the caller
  *
  * Called by the daemon (incident_monitor.c), once a second for each service. Pure: no
- *clock, no file, no kernel. Each service has two buckets: refused datagrams fall in, and
- *a few leak out each second. So a thousand datagrams at once and twenty a second for a
- *while are an incident, and a server that fills up after a change of map is none. The
- *machine has one more bucket, for datagrams to ports without a socket: scans, and floods
- *of one closed port. An incident lasts until no more than the leak has come for
+ * clock, no file, no kernel. Each service has two buckets: refused datagrams fall in, and
+ * a few leak out each second. So a thousand datagrams at once and twenty a second for a
+ * while are an incident, and a server that fills up after a change of map is none. The
+ * machine has one more bucket, for datagrams to ports without a socket: scans, and floods
+ * of one closed port. An incident lasts until no more than the leak has come for
  * INCIDENT_QUIET_MS, so an attack that pauses now and then remains one. An attack of
  * another sort on the same service meanwhile is part of it, and reported at once as an
  * update.

@@ -11,8 +11,8 @@
 #include "lib/huffman.h"
 
 /*
- * Return the code of @symbol, 0 to HUFFMAN_NYT, whose first bit is the lowest: any place
- * in the lookup that yields it. *@ret_length: its bits.
+ * Return the code of @symbol, 0 to HUFFMAN_NYT, from its lowest bit on: any place in the
+ * lookup that yields it. *@ret_length: its bits.
  */
 static inline unsigned int q3_symbol_code(unsigned int symbol, unsigned int *ret_length)
 {

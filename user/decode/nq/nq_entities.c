@@ -6,7 +6,7 @@
  *
  * Each entity names its own widths, so no earlier frame is needed to read it, but to know
  * the fields that it does not name. Sources: darkplaces cl_ents5.c, sv_ents5.c,
- *protocol.h.
+ * protocol.h.
  */
 #include "decode/nq/nq_tables.h"
 #include "decode/nq/nq_update.h"

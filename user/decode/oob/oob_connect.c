@@ -11,8 +11,9 @@
  *	QuakeWorld	getchallenge LF		c<n> (oob_qw.c)
  *			connect 28 <qport> <challenge> "info" LF { 0x<id> 0x<mask> LF }
  *	DarkPlaces	getchallenge		challenge [<text> NUL [crypto]]
- *			d0pk\cnt\{0,2,4,6}\... NUL <data>	d0pk\cnt\{1,3,5}\... NUL
- *<data> connect\key\value...	accept, reject <text>
+ *			d0pk\cnt\{0,2,4,6}\... NUL <data>
+ *						d0pk\cnt\{1,3,5}\... NUL <data>
+ *			connect\key\value...	accept, reject <text>
  *
  * Sources: ioq3 code/server/sv_client.c, code/client/cl_main.c; Quake-2
  * server/sv_main.c; q2pro src/server/main.c; mvdsv src/sv_main.c; darkplaces netconn.c.
