@@ -5,7 +5,7 @@
 # queries, and one that would challenge or deny players, each named with its clients, while
 # the shield itself decides as before.
 #
-# lane: beside, 60 s: it compares words, and counts of what comes within a trial of seconds.
+# lane: beside, 75 s: it compares words, and counts of what comes within a trial of seconds.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -127,6 +127,33 @@ net_check "and a player that it would deny" says '[.rows[] |
 net_check "the shield has refused nothing meanwhile" [ "$(dropped)" = 0 ]
 net_check "and is configured as before" [ "$(generation)" = "$before" ]
 net_check "the JSON is as its schema" "$SCHEMA" trial --all <"$work/trial.json"
+
+# Within this limit, but not as one burst of five seconds.
+SERVICE_MORE="$(more '5/s burst 4')" shield_config >"$work/paced.conf"
+# paused FILE: as tried(), but the trial gets no processor for five seconds.
+paused()
+{
+	local pid status behind
+
+	touch "$work/traffic"
+	traffic &
+	behind=$!
+	# shellcheck disable=SC2016 # of the inner shell
+	net_in server bash -c 'echo $$ >"$1"; shift; exec "$@"' - "$work/pid" "$SHIELD" reload \
+		--trial "$1" --for 8s --json >"$work/trial.json" &
+	pid=$!
+	sleep 3
+	kill -STOP "$(cat "$work/pid")"
+	sleep 5
+	kill -CONT "$(cat "$work/pid")"
+	wait "$pid"
+	status=$?
+	rm "$work/traffic"
+	wait "$behind"
+	return "$status"
+}
+net_check "a trial that is starved for five seconds" paused "$work/paced.conf"
+net_check "judges each datagram at its time" says '.judged > 100 and .refused == 0 and .lost == 0'
 
 trial "$work/strict.conf" --for 2s >"$work/text"
 latin=$work/$(printf 'x\377.conf')

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "capture/tap.h"
+#include "capture/tap_clock.h"
 
 #define QUEUE_BYTES (4 << 20)
 #define FRAME_BYTES 65536
@@ -26,6 +27,7 @@ struct tap {
 	size_t count;
 	int ifindexes[TAP_INTERFACES];
 	uint64_t frames, lost;
+	struct tap_clock clock;
 	uint8_t frame[FRAME_BYTES];
 };
 
@@ -159,11 +161,27 @@ int tap_share(struct tap *tap, unsigned int share)
 
 /* --- the socket ---------------------------------------------------------------- */
 
+static int64_t clock_ns(clockid_t which)
+{
+	struct timespec now;
+
+	clock_gettime(which, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+/* Note the difference of the clocks: while no frame waits. */
+static void set_clock(struct tap *tap)
+{
+	int64_t steady_ns = clock_ns(CLOCK_MONOTONIC);
+
+	tap_clock_set(&tap->clock, clock_ns(CLOCK_REALTIME), steady_ns);
+}
+
 static int begin(struct tap *tap)
 {
 	const struct sockaddr_ll at = { .sll_family = AF_PACKET,
 					.sll_protocol = htons(ETH_P_ALL) };
-	const int room = QUEUE_BYTES;
+	const int room = QUEUE_BYTES, on = 1;
 	int err;
 
 	/* No protocol: nothing is shown before the filter is there. */
@@ -172,6 +190,9 @@ static int begin(struct tap *tap)
 		return -errno;
 	if (setsockopt(tap->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)))
 		setsockopt(tap->fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	if (setsockopt(tap->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on)))
+		return -errno;
+	set_clock(tap);
 	err = tap_share(tap, TAP_SHARES);
 	if (!err && bind(tap->fd, (const struct sockaddr *)&at, sizeof(at)))
 		err = -errno;
@@ -212,20 +233,43 @@ int tap_fd(const struct tap *tap)
 	return tap->fd;
 }
 
+/* Return when the kernel received the frame of @message, by CLOCK_MONOTONIC. */
+static int64_t received_ns(struct tap *tap, struct msghdr *message)
+{
+	int64_t steady_ns = clock_ns(CLOCK_MONOTONIC), real_ns = clock_ns(CLOCK_REALTIME);
+	struct cmsghdr *c = CMSG_FIRSTHDR(message);
+	struct timespec stamp;
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS ||
+	    c->cmsg_len < CMSG_LEN(sizeof(stamp)))
+		return tap_clock_time(&tap->clock, real_ns, real_ns, steady_ns);
+	memcpy(&stamp, CMSG_DATA(c), sizeof(stamp));
+	return tap_clock_time(&tap->clock, stamp.tv_sec * 1000000000ll + stamp.tv_nsec,
+			      real_ns, steady_ns);
+}
+
 bool tap_next(struct tap *tap, struct capture_frame *ret)
 {
+	char control[CMSG_SPACE(sizeof(struct timespec))];
+	struct iovec frame = { .iov_base = tap->frame, .iov_len = sizeof(tap->frame) };
 	struct sockaddr_ll from = { 0 };
-	socklen_t size = sizeof(from);
-	struct timespec now;
-	ssize_t n = recvfrom(tap->fd, tap->frame, sizeof(tap->frame),
-			     MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&from, &size);
+	struct msghdr message = {
+		.msg_name = &from,
+		.msg_namelen = sizeof(from),
+		.msg_iov = &frame,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(tap->fd, &message, MSG_DONTWAIT | MSG_TRUNC);
 
-	if (n < 0)
+	if (n < 0) {
+		set_clock(tap);
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	}
 	*ret = (struct capture_frame){
 		.number = ++tap->frames,
-		.time_ns = now.tv_sec * 1000000000ll + now.tv_nsec,
+		.time_ns = received_ns(tap, &message),
 		.link = PACKET_LINK_ETHERNET,
 		.bytes = tap->frame,
 		.captured = (size_t)n < FRAME_BYTES ? (size_t)n : FRAME_BYTES,

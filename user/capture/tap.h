@@ -36,8 +36,9 @@ int tap_fd(const struct tap *tap);
 int tap_share(struct tap *tap, unsigned int share);
 
 /*
- * Read the next frame; it is valid until the next call. Its time is that of the call, of
- * CLOCK_MONOTONIC. False: there is none. Never waits.
+ * Read the next frame; it is valid until the next call. Its time is when the kernel
+ * received it, by CLOCK_MONOTONIC: no earlier than that of the frame before, whatever is
+ * done to the wall clock meanwhile. False: there is none. Never waits.
  */
 bool tap_next(struct tap *tap, struct capture_frame *ret);
 

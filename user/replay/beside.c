@@ -27,6 +27,7 @@ struct run {
 	int64_t looked_ns; /* when the interfaces were looked at */
 	bool ended; /* what is in force is not what it was */
 	int64_t begun_ns, until_ns;
+	int64_t read_ns; /* the time of the last frame */
 	int64_t second_ns; /* when the second began that .taken is of */
 	unsigned int taken; /* datagrams that were judged in this second */
 	uint64_t over; /* datagrams that were not, in all */
@@ -120,6 +121,7 @@ static int frames(struct run *run, const volatile sig_atomic_t *stop)
 
 	while (!err && !*stop && tap_next(run->tap, &frame) &&
 	       frame.time_ns < run->until_ns) {
+		run->read_ns = frame.time_ns;
 		look(run, frame.time_ns);
 		if (run->ended)
 			break;
@@ -129,22 +131,39 @@ static int frames(struct run *run, const volatile sig_atomic_t *stop)
 	return err;
 }
 
+/*
+ * Judge the frames that wait, then let it be @time_ns, for which no frame waits any more.
+ * 0, or -errno after a message.
+ */
+static int catch_up(struct run *run, int64_t time_ns, const volatile sig_atomic_t *stop)
+{
+	int err;
+
+	look(run, time_ns);
+	err = run->ended ? 0 : frames(run, stop);
+	if (!err && time_ns > run->read_ns)
+		replay_clock(run->beside->replay, time_ns);
+	return err;
+}
+
 static int judge_all(struct run *run, const volatile sig_atomic_t *stop)
 {
 	struct pollfd readable = { .fd = tap_fd(run->tap), .events = POLLIN };
+	bool last = false;
 	int err = 0;
 
-	while (!err && !*stop && !run->ended && now_ns() < run->until_ns) {
+	/* The last turn is for frames that came in time, and wait. */
+	while (!err && !*stop && !run->ended && !last) {
 		int64_t left_ms = (run->until_ns - now_ns()) / 1000000 + 1;
 
-		if (poll(&readable, 1, (int)(left_ms < LOOK_MS ? left_ms : LOOK_MS)) <
+		if (left_ms > 0 &&
+		    poll(&readable, 1, (int)(left_ms < LOOK_MS ? left_ms : LOOK_MS)) <
 			    0 &&
 		    errno != EINTR)
 			err = -errno;
-		replay_clock(run->beside->replay, now_ns());
-		look(run, now_ns());
-		if (!err && !run->ended)
-			err = frames(run, stop);
+		last = now_ns() >= run->until_ns;
+		if (!err)
+			err = catch_up(run, last ? run->until_ns : now_ns(), stop);
 	}
 	run->beside->interrupted = *stop || run->ended;
 	return err;
@@ -186,7 +205,8 @@ int beside_run(const struct shield *shield, const int *ifindexes, size_t count,
 		replay_clock(run.beside->replay, run.begun_ns);
 		err = judge_all(&run, stop);
 		run.beside->seconds = (double)(now_ns() - run.begun_ns) / SECOND_NS;
-		run.beside->lost = run.over + tap_lost(run.tap);
+		run.beside->queue_full = tap_lost(run.tap);
+		run.beside->lost = run.over + run.beside->queue_full;
 	}
 	tap_close(run.tap);
 	if (err)

@@ -8,6 +8,9 @@
  * one as it is configured, one by the other configuration. Comparing two copies, instead
  * of one with the shield itself, leaves out what both lack.
  *
+ * Each frame is judged at the time at which the kernel received it, so a trial that comes
+ * late to a processor judges as one in time.
+ *
  * At most BESIDE_RATE datagrams per second are judged. Beyond that the share of the
  * clients' networks is halved, and never grows again. Memory is that of two trials and of
  * a table of BESIDE_ROWS rows.
@@ -68,6 +71,7 @@ struct beside {
 	bool interrupted;
 	unsigned int share; /* of TAP_SHARES networks, in the end */
 	uint64_t lost; /* datagrams that were not judged, for want of time or room */
+	uint64_t queue_full; /* of them: the kernel had no room to keep them */
 };
 
 /*

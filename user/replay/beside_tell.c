@@ -138,9 +138,9 @@ static void notes_print(const struct beside *b, FILE *out)
 			b->share, (unsigned int)TAP_SHARES);
 	if (b->lost)
 		fprintf(out,
-			"%llu datagrams were not judged, for want of time: limits are "
-			"judged as too wide.\n",
-			(number)b->lost);
+			"%llu datagrams were not judged, for want of time (of them for a "
+			"full queue: %llu): limits are judged as too wide.\n",
+			(number)b->lost, (number)b->queue_full);
 	if (rows->doubtful)
 		fprintf(out,
 			"%llu datagrams are not compared: the shield has let them pass "
@@ -241,6 +241,9 @@ const struct json_key beside_json_keys[] = {
 		 "Datagrams that are not compared: too long, or not sent then."),
 	JSON_KEY("lost", "integer", "datagrams",
 		 "Datagrams that were not judged, for want of time or room."),
+	JSON_KEY(
+		"queue_full", "integer", "datagrams",
+		"Number of these that the kernel dropped, its queue for the trial being full."),
 	JSON_KEY("more", "integer", "datagrams",
 		 "Decided differently in ways that `rows` has no room for."),
 	JSON_KEY(
@@ -303,12 +306,12 @@ json_t *beside_to_json(const struct beside *b, const struct config *now,
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(rows, row_to_json(sorted[i].row));
 	config_diff(now, other, change_add, changes);
-	return json_pack("{s:f, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o}",
-			 "seconds", b->seconds, "interrupted", b->interrupted, "judged",
-			 (json_int_t)r->judged, "refused", (json_int_t)r->refused,
-			 "differ", (json_int_t)r->differ, "doubtful",
-			 (json_int_t)r->doubtful, "skipped", (json_int_t)r->skipped,
-			 "lost", (json_int_t)b->lost, "more", (json_int_t)r->more,
-			 "share", (double)b->share / TAP_SHARES, "changes", changes,
-			 "rows", rows);
+	return json_pack(
+		"{s:f, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o}",
+		"seconds", b->seconds, "interrupted", b->interrupted, "judged",
+		(json_int_t)r->judged, "refused", (json_int_t)r->refused, "differ",
+		(json_int_t)r->differ, "doubtful", (json_int_t)r->doubtful, "skipped",
+		(json_int_t)r->skipped, "lost", (json_int_t)b->lost, "queue_full",
+		(json_int_t)b->queue_full, "more", (json_int_t)r->more, "share",
+		(double)b->share / TAP_SHARES, "changes", changes, "rows", rows);
 }
