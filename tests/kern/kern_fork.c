@@ -3,6 +3,9 @@
  * kern_fork.c - two trials that begin where a loaded shield is: both know what it knows,
  * the second one follows another configuration, and the shield does not change.
  */
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "kern/kern_explain.h"
 
 #define CONNECT OOB "connect \"\\protocol\\71\\qport\\4660\\challenge\\5\""
@@ -155,12 +158,29 @@ static void a_fork_that_cannot_begin_leaves_nothing(void **state)
 	begun = 0;
 }
 
+/* The lock is held by another open file, as by the daemon. */
+static void nothing_waits_for_a_fork(void **state)
+{
+	int other = own_lock_again(shield.lock);
+
+	(void)state;
+	stricter();
+	assert_true(other >= 0);
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+	alarm(60);
+	assert_int_equal(fork_now(), 0);
+	alarm(0);
+	close(other);
+	forks_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(limits_go_on_and_the_shield_is_left_alone),
 		TEST(players_play_on_and_lists_hold),
 		TEST(a_client_is_caught_up_with),
+		TEST(nothing_waits_for_a_fork),
 		TEST(a_fork_that_cannot_begin_leaves_nothing),
 	};
 

@@ -3,9 +3,10 @@
 #
 # net_trial.sh - `reload --trial` beside a running shield: a stricter file that would refuse
 # queries, and one that would challenge or deny players, each named with its clients, while
-# the shield itself decides as before.
+# the shield itself decides as before. A trial that gets no processor for a while judges as one that
+# does, and what is done to the shield ends it.
 #
-# lane: beside, 75 s: it compares words, and counts of what comes within a trial of seconds.
+# lane: beside, 85 s: it compares words, and counts of what comes within a trial of seconds.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -180,16 +181,30 @@ net_in server timeout -s INT 15 "$SHIELD" reload --trial "$work/strict.conf" --f
 sleep 3
 net_in server "$SHIELD" reload -c "$work/strict.conf" >"$work/out" 2>&1
 wait $!
+ended=$?
 net_check "a reload ends it, and it tells" grep -q "', interrupted after [0-9] seconds; nothing" \
 	"$work/text"
-net_check "and says why" grep -q "the shield was reloaded or detached: it ends here" "$work/err"
+net_check "says why" grep -q "the shield was reloaded: it ends here" "$work/err"
+net_check "and fails" [ "$ended" = 1 ]
 net_check "nothing loaded" status_of 3 "nothing is loaded in" --trial "$work/strict.conf" \
 	--pin /sys/fs/bpf/none
+
+net_in server timeout -s INT 40 "$SHIELD" reload --trial "$work/strict.conf" --for 1h --json \
+	>"$work/trial.json" 2>"$work/err" &
+trial_pid=$!
+sleep 3
+shield_stop TERM
+shield_start >"$work/out" || exit 1
+wait $trial_pid
+net_check "another daemon's programs end it" [ $? = 1 ]
+net_check "and that is said" grep -q "the shield was replaced: it ends here" "$work/err"
+net_check "in JSON, too" says '.interrupted and .ended == "replaced"'
 
 net_in server timeout -s INT 15 "$SHIELD" reload --trial "$work/strict.conf" --for 1h \
 	>"$work/text" 2>"$work/err" &
 sleep 3
 net_in server "$SHIELD" detach >"$work/out" 2>&1
 wait $!
-net_check "so does detach" grep -q "', interrupted after [0-9] seconds; nothing" "$work/text"
+net_check "detach ends it" [ $? = 1 ]
+net_check "and it tells" grep -q "^The shield was detached: the rest was not tried" "$work/text"
 exit "$net_failed"

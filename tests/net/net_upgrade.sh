@@ -153,8 +153,15 @@ net_check "add to the lists" net_in server "$SHIELD" allow add 10.190.1.0/24
 net_check "and with IPv6" net_in server "$SHIELD" deny add fd00:1::/64
 net_check "somebody plays" game_start
 
+net_in server timeout -s INT 120 "$SHIELD" reload --trial "$work/shield.conf" --for 1h --json \
+	>"$work/trial.json" 2>"$work/trial.log" &
+trial_pid=$!
+sleep 3
 net_check "upgrade" take_over "$BUILD/grown/build/quakeshield" lab first more
 checks upgrade
+wait "$trial_pid"
+net_check "a trial ends and fails" [ $? = 1 ]
+net_check "and says that the shield was replaced" jq -e '.ended == "replaced"' "$work/trial.json"
 net_check "an interface that is named no more is left alone" [ "$(program_on server lo)" = 0 ]
 net_check "and that is said" grep -q "'lo' is protected no more" "$work/shield.log"
 net_check "new words are known" [ "$(net_in server "$SHIELD" stats --json | jq '.services | length')" = 3 ]

@@ -141,6 +141,9 @@ static int trial(const struct call *call, const struct shield *shield, __u64 for
 	err = beside_run(shield, ifindexes, count, now, other, (int64_t)for_ns, &stopped,
 			 &b);
 	status = err ? exit_status(err) : tell(call, b, now, other);
+	/* It was not tried for as long as was asked, and not by a signal's wish. */
+	if (!status && b->ended)
+		status = EXIT_REST;
 	beside_free(b);
 	return status;
 }

@@ -3,6 +3,7 @@
  * beside.c - see beside.h: the clock, the tap, and how much of it is judged.
  */
 #include <errno.h>
+#include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,8 @@ struct run {
 	struct tap *tap;
 	struct beside *beside;
 	__u32 generation; /* of the shield, when its configuration was read */
+	__u32 programs[TAP_INTERFACES]; /* on the interfaces, likewise */
 	int64_t looked_ns; /* when the interfaces were looked at */
-	bool ended; /* what is in force is not what it was */
 	int64_t begun_ns, until_ns;
 	int64_t read_ns; /* the time of the last frame */
 	int64_t second_ns; /* when the second began that .taken is of */
@@ -83,6 +84,17 @@ static bool within_rate(struct run *run, int64_t time_ns)
 	return false;
 }
 
+/* Put the program of each interface into @ret; 0: none, or the interface has gone. */
+static void programs(const struct run *run, __u32 ret[TAP_INTERFACES])
+{
+	char name[IF_NAMESIZE];
+
+	for (size_t i = 0; i < run->count; i++)
+		ret[i] = if_indextoname((unsigned int)run->ifindexes[i], name)
+				 ? shield_program_on(name)
+				 : 0;
+}
+
 static bool is_attached(const struct shield *shield)
 {
 	struct shield_link links[CONFIG_INTERFACES];
@@ -95,21 +107,37 @@ static bool is_attached(const struct shield *shield)
 }
 
 /*
- * Note that the shield was reloaded or detached: what comes from then on is not what the
- * configuration lets pass that the trial compares. Called before a frame is judged.
+ * Return what was done to the shield, or NULL: nothing. An upgrade may bring tables of
+ * its own, and leave the generation of these as it is.
+ */
+static const char *done_to(struct run *run, int64_t time_ns)
+{
+	bool reloaded = shield_generation(run->shield) != run->generation;
+	__u32 now[TAP_INTERFACES];
+
+	if (!reloaded && time_ns - run->looked_ns < SECOND_NS)
+		return NULL;
+	run->looked_ns = time_ns;
+	programs(run, now);
+	for (size_t i = 0; i < run->count; i++)
+		if (now[i] && now[i] != run->programs[i])
+			return "replaced";
+	if (reloaded)
+		return "reloaded";
+	return is_attached(run->shield) ? NULL : "detached";
+}
+
+/*
+ * Note that the shield was changed: what comes from then on is not what the configuration
+ * lets pass that the trial compares. Called before a frame is judged.
  */
 static void look(struct run *run, int64_t time_ns)
 {
-	bool same = shield_generation(run->shield) == run->generation;
-
-	if (same && time_ns - run->looked_ns >= SECOND_NS) {
-		run->looked_ns = time_ns;
-		same = is_attached(run->shield);
-	}
-	if (same || run->ended)
+	if (run->beside->ended)
 		return;
-	run->ended = true;
-	log_warn("trial: the shield was reloaded or detached: it ends here");
+	run->beside->ended = done_to(run, time_ns);
+	if (run->beside->ended)
+		log_warn("trial: the shield was %s: it ends here", run->beside->ended);
 }
 
 /* 0, or -errno after a message. */
@@ -123,7 +151,7 @@ static int frames(struct run *run, const volatile sig_atomic_t *stop)
 	       frame.time_ns < run->until_ns) {
 		run->read_ns = frame.time_ns;
 		look(run, frame.time_ns);
-		if (run->ended)
+		if (run->beside->ended)
 			break;
 		if (within_rate(run, frame.time_ns))
 			err = replay_frame(run->beside->replay, &frame, &packet);
@@ -140,7 +168,7 @@ static int catch_up(struct run *run, int64_t time_ns, const volatile sig_atomic_
 	int err;
 
 	look(run, time_ns);
-	err = run->ended ? 0 : frames(run, stop);
+	err = run->beside->ended ? 0 : frames(run, stop);
 	if (!err && time_ns > run->read_ns)
 		replay_clock(run->beside->replay, time_ns);
 	return err;
@@ -153,7 +181,7 @@ static int judge_all(struct run *run, const volatile sig_atomic_t *stop)
 	int err = 0;
 
 	/* The last turn is for frames that came in time, and wait. */
-	while (!err && !*stop && !run->ended && !last) {
+	while (!err && !*stop && !run->beside->ended && !last) {
 		int64_t left_ms = (run->until_ns - now_ns()) / 1000000 + 1;
 
 		if (left_ms > 0 &&
@@ -165,7 +193,7 @@ static int judge_all(struct run *run, const volatile sig_atomic_t *stop)
 		if (!err)
 			err = catch_up(run, last ? run->until_ns : now_ns(), stop);
 	}
-	run->beside->interrupted = *stop || run->ended;
+	run->beside->interrupted = *stop || run->beside->ended;
 	return err;
 }
 
@@ -199,6 +227,7 @@ int beside_run(const struct shield *shield, const int *ifindexes, size_t count,
 		return -ENOMEM;
 	}
 	run.beside->share = TAP_SHARES;
+	programs(&run, run.programs);
 	err = replay_beside(shield, now, other, start, each, &run, &run.beside->replay);
 	if (!err) {
 		run.until_ns = run.begun_ns + for_ns;

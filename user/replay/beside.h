@@ -69,6 +69,9 @@ struct beside {
 	struct beside_rows rows;
 	double seconds;
 	bool interrupted;
+	/* "reloaded", "detached" or "replaced", by another program, as an upgrade does:
+	 * what the shield was while it was tried; NULL: nothing of it. */
+	const char *ended;
 	unsigned int share; /* of TAP_SHARES networks, in the end */
 	uint64_t lost; /* datagrams that were not judged, for want of time or room */
 	uint64_t queue_full; /* of them: the kernel had no room to keep them */
@@ -77,7 +80,8 @@ struct beside {
 /*
  * Judge what passes @ifindexes by the configuration @now, which @shield has, and by
  * @other, for @for_ns, or until *@stop is set by a signal's handler, or the shield is
- * reloaded or detached. 0 and *@ret, for beside_free(); or -errno after a message.
+ * reloaded, detached or replaced. 0 and *@ret, for beside_free(); or -errno after a
+ * message.
  */
 int beside_run(const struct shield *shield, const int *ifindexes, size_t count,
 	       const struct config *now, const struct config *other, int64_t for_ns,

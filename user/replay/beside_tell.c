@@ -166,6 +166,8 @@ void beside_print(const struct beside *b, const char *file, const struct config 
 
 	fprintf(out, "trial of '%s'%s after %.0f seconds; nothing was changed\n", file,
 		b->interrupted ? ", interrupted" : "", b->seconds);
+	if (b->ended)
+		fprintf(out, "The shield was %s: the rest was not tried.\n", b->ended);
 	changes_print(now, other, out);
 	fprintf(out,
 		"%llu datagrams of services pass now: the file would refuse %llu of them, and "
@@ -227,7 +229,10 @@ const struct json_key beside_json_keys[] = {
 	JSON_KEY("file", "string", NULL, "File of the other configuration."),
 	JSON_KEY("seconds", "number", "seconds", "Length of the trial."),
 	JSON_KEY("interrupted", "boolean", NULL,
-		 "A signal, a reload or `detach` has ended it."),
+		 "A signal or what was done to the shield has ended it."),
+	JSON_KEY(
+		"ended", "string|null", NULL,
+		"What was done to the shield: `reloaded`, `detached` or `replaced`, as by an upgrade; null: nothing."),
 	JSON_KEY("judged", "integer", "datagrams",
 		 "Datagrams of services that pass now, and that are compared."),
 	JSON_KEY("refused", "integer", "datagrams",
@@ -307,11 +312,11 @@ json_t *beside_to_json(const struct beside *b, const struct config *now,
 		json_array_append_new(rows, row_to_json(sorted[i].row));
 	config_diff(now, other, change_add, changes);
 	return json_pack(
-		"{s:f, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o}",
-		"seconds", b->seconds, "interrupted", b->interrupted, "judged",
-		(json_int_t)r->judged, "refused", (json_int_t)r->refused, "differ",
-		(json_int_t)r->differ, "doubtful", (json_int_t)r->doubtful, "skipped",
-		(json_int_t)r->skipped, "lost", (json_int_t)b->lost, "queue_full",
-		(json_int_t)b->queue_full, "more", (json_int_t)r->more, "share",
-		(double)b->share / TAP_SHARES, "changes", changes, "rows", rows);
+		"{s:f, s:b, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o}",
+		"seconds", b->seconds, "interrupted", b->interrupted, "ended", b->ended,
+		"judged", (json_int_t)r->judged, "refused", (json_int_t)r->refused,
+		"differ", (json_int_t)r->differ, "doubtful", (json_int_t)r->doubtful,
+		"skipped", (json_int_t)r->skipped, "lost", (json_int_t)b->lost,
+		"queue_full", (json_int_t)b->queue_full, "more", (json_int_t)r->more,
+		"share", (double)b->share / TAP_SHARES, "changes", changes, "rows", rows);
 }

@@ -3,14 +3,15 @@
  * shield_fork.c - trial_fork() of trial.h: two trials that begin where a running shield
  * is, one of them with another configuration.
  *
- * The tables of the running shield are read while packets write them. A cell that is
- * half written is as wrong in both trials.
+ * The tables of the running shield are read while packets, the daemon and commands write
+ * them: no lock is taken, so nothing waits for a trial, which has a low priority. A cell
+ * that is half written is as wrong in both trials. A reload meanwhile changes the
+ * generation, which ends the trial (beside.c).
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include <bpf/bpf.h>
 
@@ -19,7 +20,10 @@
 #include "shield/shield_internal.h"
 #include "shield/trial_internal.h"
 
-/* Copy all entries of a hash or a list to an empty one of the same shape. */
+/*
+ * Copy all entries of a hash or a list to an empty one of the same shape. If the entry
+ * before is deleted meanwhile, the walk begins anew: so up to twice @most steps.
+ */
 static void entries_copy(int from, int to, __u32 most)
 {
 	__u8 key[32], value[sizeof(struct list_entry)];
@@ -30,7 +34,8 @@ static void entries_copy(int from, int to, __u32 most)
 			       sizeof(struct cidr) <= sizeof(key) &&
 			       sizeof(__u32) <= sizeof(value),
 		       "a key and a value have room");
-	for (__u32 i = 0; i < most && !bpf_map_get_next_key(from, previous, key); i++) {
+	for (__u32 i = 0; i < 2 * most && !bpf_map_get_next_key(from, previous, key);
+	     i++) {
 		previous = key;
 		if (!bpf_map_lookup_elem(from, key, value))
 			bpf_map_update_elem(to, key, value, BPF_ANY);
@@ -96,15 +101,10 @@ static int fork_fill(const struct shield *of, const struct config *config,
 {
 	int err;
 
-	if (flock(of->lock, LOCK_SH)) {
-		log_error("cannot lock '%s': %s", of->dir, strerror(errno));
-		return -errno;
-	}
 	err = begin(context);
 	*ret_now_ns = about_clock(of);
 	if (!err)
 		err = tables_copy(of, t[0], *ret_now_ns);
-	flock(of->lock, LOCK_UN);
 	if (!err)
 		err = tables_copy(t[0]->copy, t[1], *ret_now_ns);
 	if (err)

@@ -92,8 +92,8 @@ void trial_clock(struct trial *trial, __u64 now_ns);
  * configured, ret[1] as if @config had been applied just then, so services keep their
  * state if they keep their name. *@ret_now_ns: their time. @begin is called right before
  * the tables are read; what it returns but 0 ends all. Takes a second. 0, or -errno after
- * a message; -ENOSPC as of shield_apply(). Locks the tables of @of against other commands
- * for some milliseconds.
+ * a message; -ENOSPC as of shield_apply(). Takes no lock of @of: if shield_generation()
+ * has changed meanwhile, the trials are worthless.
  */
 int trial_fork(const struct shield *of, const struct config *config,
 	       int (*begin)(void *context), void *context, struct trial *ret[2],
