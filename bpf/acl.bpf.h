@@ -114,7 +114,7 @@ static __always_inline void packet_host(const struct packet *p, enum side peer,
 
 /*
  * Return enum acl_result of the address at @peer's end of @p. Called with a parsed @p by
- * admit(), acl_reason() and pkt_acl(), by egress_decide() for the receiver, and by
+ * admit(), acl_reason() and pkt_acl(), by egress_listed() for the receiver, and by
  * shield_joined(). It must cost one comparison while there is no list. The fast path
  * leaves each source that acl_prefilter() does not exclude to it.
  */

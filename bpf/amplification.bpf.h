@@ -34,9 +34,9 @@
 
 /*
  * Return the key of the /24 or /56 of @peer. Bit 56 marks IPv6; the 56 bits of a prefix
- * do not reach it. Called by amplification_credit(), amplification_credit_move() and
- * amplification_charge() with a parsed @p. pkt_prefix() must return the same key for the
- * same sender.
+ * do not reach it. Called by amplification_credit() and amplification_credit_move() with
+ * a parsed @p. egress_charge() and pkt_prefix() must return the same key for the same
+ * sender.
  */
 static __always_inline __u64 amplification_prefix(const struct packet *p, enum side peer)
 {
@@ -177,18 +177,31 @@ __noinline int amplification_credit_line(struct amplification_line *line, __u64 
 }
 
 /*
+ * How many halves of the window a prefix may be ahead. Unknown sources near a known
+ * client have one half, and leave one to it. A level of NetQuake is 10 to 100 kB at once.
+ */
+#define AMPLIFICATION_HALF  1
+#define AMPLIFICATION_WHOLE 2
+#define AMPLIFICATION_LEVEL 16
+/* The first half; beyond it, in the second, AMPLIFICATION_BETWEEN is returned. */
+#define AMPLIFICATION_ASK     (32 | AMPLIFICATION_HALF)
+#define AMPLIFICATION_BETWEEN 2
+
+/*
  * Charge the prefix of @tag: move its cell in @line forward by @cost_ns. Returns 0, and
  * charges nothing, if the cell would be more than @shares halves of the window ahead of
- * @now_ns, if none can be taken, or after LIMIT_TRIES lost races. Unused time and credit
- * of other prefixes do not help. Returns 1 without a @line, which cannot be. Called by
- * amplification_update() alone, with @shares above 0. The comparison with the limit must
- * come before the exchange, so that a refused charge changes nothing.
+ * @now_ns, if none can be taken, or after LIMIT_TRIES lost races. AMPLIFICATION_BETWEEN:
+ * of AMPLIFICATION_ASK, nothing is charged, and AMPLIFICATION_WHOLE would be enough.
+ * Unused time and credit of other prefixes do not help. Returns 1 without a @line, which
+ * cannot be. Called by amplification_update() alone, with @shares above 0. The comparison
+ * with the limit must come before the exchange, so that a refused charge changes nothing.
  */
 __noinline int amplification_charge_line(struct amplification_line *line, __u64 cost_ns,
 					 __u32 tag, __u32 shares, __u64 now_ns)
 {
 	__u64 floor = now_ns - live.amplification.credit_ns, seen, from, entry;
-	__u64 limit = now_ns + shares * (live.amplification.window_ns >> 1);
+	__u64 half = live.amplification.window_ns >> 1;
+	__u64 limit = now_ns + (shares & 31) * half;
 	__u32 way;
 
 	if (!line)
@@ -203,7 +216,11 @@ __noinline int amplification_charge_line(struct amplification_line *line, __u64 
 			from = floor;
 		entry = amplification_cell_make(from + cost_ns, tag);
 		if (amplification_cell_due(entry) > limit)
-			return 0;
+			return shares == AMPLIFICATION_ASK &&
+					       amplification_cell_due(entry) <=
+						       limit + half
+				       ? AMPLIFICATION_BETWEEN
+				       : 0;
 		if (__sync_val_compare_and_swap(&line->cells[way], seen, entry) == seen)
 			return 1;
 	}
@@ -212,12 +229,12 @@ __noinline int amplification_charge_line(struct amplification_line *line, __u64 
 
 /*
  * Credit @bytes to @prefix (@shares 0), or charge @bytes that are to be sent to it, which
- * may then be @shares halves of the window ahead. Returns 0 if they must not be sent.
- * Reads the limit's settings itself, so that the verifier analyses it apart. Called by
- * amplification_credit(), amplification_credit_move(), amplification_charge() and
- * amplification_charge_allowed(), by challenge_charge() and by cache_charge(), each of
- * which has checked that the limit is on (byte_ns not 0). At most one call may charge a
- * datagram that is sent.
+ * may then be @shares halves of the window ahead. Returns 0 if they must not be sent, and
+ * of AMPLIFICATION_ASK as amplification_charge_line(). Reads the limit's settings itself,
+ * so that the verifier analyses it apart. Called by amplification_credit(),
+ * amplification_credit_move(), amplification_charge_allowed(), egress_charge(),
+ * challenge_charge() and cache_charge(), each of which has checked that the limit is on
+ * (byte_ns not 0). At most one call may charge a datagram that is sent.
  */
 __noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 shares)
 {
@@ -270,33 +287,8 @@ static __always_inline void amplification_credit_move(const struct live *l,
 #define AMPLIFICATION_SIGN_ON (1ull << 58)
 
 /*
- * How many halves of the window a prefix may be ahead. Unknown sources near a known
- * client have one half, and leave one to it. A level of NetQuake is 10 to 100 kB at once.
- */
-#define AMPLIFICATION_HALF  1
-#define AMPLIFICATION_WHOLE 2
-#define AMPLIFICATION_LEVEL 16
-
-/*
- * Charge @bytes that are about to leave to @peer, which is no verified player, to its
- * prefix. False: they must not be sent, and nothing is charged. @shares:
- * AMPLIFICATION_HALF, _WHOLE or _LEVEL. The last is for a block of a NetQuake level:
- * acknowledgements can be made up, so all blocks to a prefix have one account, apart from
- * the prefix's own. Called by egress_decide() alone. The caller must drop on false.
- */
-static __always_inline bool amplification_charge(const struct live *l,
-						 const struct packet *p, enum side peer,
-						 __u64 bytes, __u32 shares)
-{
-	__u64 apart = shares == AMPLIFICATION_LEVEL ? AMPLIFICATION_SIGN_ON : 0;
-
-	return !l->amplification.byte_ns ||
-	       amplification_update(amplification_prefix(p, peer) | apart, bytes, shares);
-}
-
-/*
  * The same for an allowed source: its address or /56 has an account of its own, and 64
- * times the allowance. Called by egress_decide() and cache_charge(), not in strict mode.
+ * times the allowance. Called by egress_listed() and cache_charge(), not in strict mode.
  * The key must keep bit 57, as in cell_amplification(): without it a spoofed allowed
  * address would use up the account of its prefix.
  */

@@ -81,51 +81,78 @@ static __always_inline bool kind_is_handshake(enum wire_kind kind)
 
 /*
  * Return how many halves of the window (AMPLIFICATION_*) the receiver's prefix may be
- * ahead for a @kind. Neighbours of a known client have one half. Handshakes have both,
- * and all of NetQuake, until the address is verified. Called by egress_decide() alone.
- * Only a block for which netquake_signs_on() is true may return AMPLIFICATION_LEVEL.
+ * ahead for a @kind. Neighbours of a known client have one half: egress_charge() asks.
+ * Handshakes have both, and all of NetQuake, until the address is verified. Called by
+ * egress_charge() alone. Only a block for which netquake_signs_on() is true may return
+ * AMPLIFICATION_LEVEL.
  */
-static __always_inline __u32 egress_shares(const struct live *l, const struct packet *p,
-					   enum wire_kind kind, __u32 signs_on)
+static __always_inline __u32 egress_shares(enum wire_kind kind, __u32 signs_on)
 {
 	if (signs_on)
 		return AMPLIFICATION_LEVEL;
 	if (kind_is_handshake(kind) || kind_is_netquake(kind) ||
 	    kind == KIND_DTLS_CERTIFICATE)
 		return AMPLIFICATION_WHOLE;
-	return reputation_reason(address_net(p, RECEIVER), clock_now(l)) ==
-			       REASON_CACHED_PREFIX
-		       ? AMPLIFICATION_HALF
-		       : AMPLIFICATION_WHOLE;
+	return AMPLIFICATION_ASK;
 }
 
 /*
- * Charge a datagram of @bytes that goes to no verified player, and return the reason.
- * @target, @offsets: TARGET(), OFFSETS(). Analysed once by the verifier. Called by
- * egress_admit() alone, last: a call charges at most once. The caller drops on
- * REASON_AMPLIFICATION.
+ * Return what the lists decide about a datagram of @bytes to its receiver, which is
+ * charged, or REASON_COUNT: nothing. @target, @offsets: TARGET(), OFFSETS(). Analysed
+ * once by the verifier. Called by egress_charge() alone.
  */
-__noinline int egress_decide(struct __sk_buff *ctx, __u64 target, __u64 offsets,
-			     __u64 bytes, __u32 signs_on)
+__noinline int egress_listed(struct __sk_buff *ctx, __u64 target, __u64 offsets,
+			     __u64 bytes)
 {
 	const struct live *l = &live;
 	struct packet p = { .payload = offsets & OFFSET_MASK,
 			    .addresses = offsets >> 16 & OFFSET_MASK,
 			    .ipv6 = offsets >> 32 & 1 };
 	enum acl_result listed;
-	bool within;
 
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
 	listed = acl_lookup(l, target >> 16 & 0xffff, &p, RECEIVER);
 	if (listed == ACL_UNLIMITED)
 		return REASON_EXEMPT;
-	if (listed == ACL_ALLOWED && !l->amplification.strict)
-		within = amplification_charge_allowed(l, &p, RECEIVER, bytes);
-	else
-		within = amplification_charge(l, &p, RECEIVER, bytes,
-					      egress_shares(l, &p, target & 0xffff,
-							    signs_on));
-	return within ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
+	if (listed != ACL_ALLOWED || l->amplification.strict)
+		return REASON_COUNT;
+	return amplification_charge_allowed(l, &p, RECEIVER, bytes)
+		       ? REASON_WITHIN_LIMITS
+		       : REASON_AMPLIFICATION;
+}
+
+/*
+ * Charge a datagram of @bytes that goes to no verified player to the receiver's prefix,
+ * and return the reason. A block of a NetQuake level, for which @signs_on is set, has an
+ * account apart, one for all blocks to a prefix: acknowledgements can be made up.
+ *
+ * Whether the receiver is a neighbour of a known client matters for the second half of
+ * the allowance alone, so it is looked up only there. Called by egress_admit() alone,
+ * last: a call charges at most once. The caller drops on REASON_AMPLIFICATION.
+ */
+static __always_inline enum reason
+egress_charge(struct __sk_buff *ctx, const struct live *l, __u32 slot,
+	      enum wire_kind kind, const struct packet *p, __u64 bytes, __u32 signs_on)
+{
+	__u32 shares = egress_shares(kind, signs_on), charged;
+	enum reason reason;
+	__u64 net, prefix;
+
+	if (unlikely(l->lists)) {
+		reason = egress_listed(ctx, TARGET(slot, kind), packet_offsets(p), bytes);
+		if (reason != REASON_COUNT)
+			return reason;
+	}
+	if (!l->amplification.byte_ns)
+		return REASON_WITHIN_LIMITS;
+	net = address_net(p, RECEIVER);
+	prefix = net >> 8 | (__u64)p->ipv6 << 56 |
+		 (shares == AMPLIFICATION_LEVEL ? AMPLIFICATION_SIGN_ON : 0);
+	charged = amplification_update(prefix, bytes, shares);
+	if (unlikely(charged == AMPLIFICATION_BETWEEN))
+		charged = reputation_reason(net, clock_now(l)) != REASON_CACHED_PREFIX &&
+			  amplification_update(prefix, bytes, AMPLIFICATION_WHOLE);
+	return charged ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
 }
 
 /*
@@ -258,7 +285,7 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 			     service->family) &&
 	    service->validation)
 		return REASON_VALIDATED;
-	return egress_decide(ctx, TARGET(slot, kind), packet_offsets(p), bytes, signs_on);
+	return egress_charge(ctx, l, slot, kind, p, bytes, signs_on);
 }
 
 /*

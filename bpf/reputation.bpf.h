@@ -47,7 +47,7 @@ static __always_inline void cache_require(struct live *l, __u32 slot, __u64 now)
  * Return why the reputation of @net lets it be served from the cache: it is or was a
  * player, is validated, is a known client, or is a prefix neighbour of one. REASON_COUNT:
  * none of these. Analysed once by the verifier, like the next functions. Called by
- * cache_eligibility(), cache_reason() and egress_shares(). Changes nothing. Keep the
+ * cache_eligibility(), cache_reason() and egress_charge(). Changes nothing. Keep the
  * order: the caller's limits differ by reason.
  */
 __noinline int reputation_reason(__u64 net, __u64 now)

@@ -134,7 +134,7 @@ static void queries_are_counted(enum wire_family family, int kind)
 			    counted(DIRECTION_C2S, kind, reasons[i]));
 }
 
-/* The class of a kind decides what admit() and egress_decide() may say of it. */
+/* The class of a kind decides what admit() and egress_charge() may say of it. */
 static void what_can_happen_is_counted(void **state)
 {
 	static const enum reason any[] = {
