@@ -202,18 +202,6 @@ static __always_inline enum reason allowed_admit(__u32 slot, enum acl_result lis
 }
 
 /*
- * Return true if @kind is one that a server sends to a master server or an authorization
- * server. Called by master_note() alone. Each kind in it lets a server's traffic raise
- * the limit of the receiver: add only kinds that no client can make a server send to a
- * third address.
- */
-static __always_inline bool kind_reports(enum wire_kind kind)
-{
-	return kind == KIND_HEARTBEAT || kind == KIND_S2M_HEARTBEAT ||
-	       kind == KIND_GETIPAUTHORIZE;
-}
-
-/*
  * How many heartbeats of one server are noted: a burst of 64, then one in 4 s. Each marks
  * a stretch of addresses in the prefilter for all services. Engines send heartbeats to
  * some ten masters in five minutes.
@@ -221,17 +209,14 @@ static __always_inline bool kind_reports(enum wire_kind kind)
 const volatile struct limit report_limit = { 4000000000ull, 64 * 4000000000ull };
 
 /*
- * If the server in @slot sends a @kind that registers it at the receiver, let that host
- * query beyond the limits for a quarter of an hour, and refill its limit: an attacker
- * that used it up in the host's name cannot know when that is. @addresses: their offset
- * in the frame.
+ * Let the receiver of KIND_REPORTS, at which the server in @slot registers, query beyond
+ * the limits for a quarter of an hour, and refill its limit: an attacker that used it up
+ * in the host's name cannot know when that is. @addresses: their offset in the frame.
  *
- * Called by egress_admit() alone, for every kind that player_confirm() does not pass: if
- * it were called for some kinds, the verifier would explore the rest twice. The mark in
+ * Called by egress_admit() alone, for what player_confirm() does not pass. The mark in
  * the prefilter is set before LISTS_MASTER, and only after report_limit has room.
  */
-__noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot,
-			   __u32 kind)
+__noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot)
 {
 	struct packet p = { .addresses = addresses & OFFSET_MASK, .ipv6 = ipv6 & 1 };
 	struct limit few = { report_limit.cost_ns, report_limit.burst_ns };
@@ -242,8 +227,6 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 	__u64 *due;
 	__u32 cell;
 
-	if (likely(!kind_reports(kind)))
-		return 0;
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
 	addr = (const __u8 *)packet_address(&p, RECEIVER);
 	if (!addr)

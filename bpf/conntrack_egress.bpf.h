@@ -59,51 +59,91 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 	return minus ? -value : value;
 }
 
-/*
- * Return true if @kind is the server's last flight of a DTLS handshake, which follows the
- * client's Finished: a ticket or the change of ciphers, whichever is first in its
- * datagram, and its own Finished. Called by kind_accepts(), flags_new() and
- * player_accept(). A kind in it enters a verified player.
- */
-static __always_inline bool kind_finishes(enum wire_kind kind)
-{
-	return kind == KIND_DTLS_SESSION_TICKET || kind == KIND_DTLS_CCS ||
-	       kind == KIND_DTLS_ENCRYPTED;
-}
+/* What a kind means that a server sends: bits of kind_marks. */
+enum kind_mark {
+	/*
+	 * The server accepts a client that has returned its challenge. Such a kind enters
+	 * a verified player: add no kind that a server sends to an address that has
+	 * returned nothing.
+	 */
+	KIND_ACCEPTS = 1,
+	/*
+	 * The last flight of a DTLS handshake, which follows the client's Finished: a
+	 * ticket or the change of ciphers, whichever is first in its datagram, and the
+	 * server's own Finished.
+	 */
+	KIND_FINISHES = 2,
+	/*
+	 * Game traffic that a server sends only after a challenge. It enters a verified
+	 * player (flags_new()), so NetQuake's must stay out.
+	 */
+	KIND_GAME = 4,
+	/*
+	 * NetQuake's game traffic, which a spoofed CCREQ_CONNECT is enough to draw. Its
+	 * players start unverified.
+	 */
+	KIND_NETQUAKE = 8,
+	/*
+	 * The server's half of a handshake. The follow sampler needs these, and validated
+	 * clients are not charged for them. Others may use the whole allowance.
+	 */
+	KIND_HANDSHAKE = 16,
+	/*
+	 * A server's challenge, after which its client may go on joining: it enters its
+	 * receiver in the table of the validated.
+	 */
+	KIND_CHALLENGES = 32,
+	/*
+	 * What a server sends to a master server or an authorization server: it raises
+	 * the limit of its receiver. Add only kinds that no client can make a server send
+	 * to a third address.
+	 */
+	KIND_REPORTS = 64,
+};
+
+/* Two zeros end it: detect_speakers. */
+static const __u8 kind_marks[KIND_COUNT + 2] = {
+	[KIND_CONNECTRESPONSE] = KIND_HANDSHAKE | KIND_ACCEPTS,
+	[KIND_CLIENT_CONNECT] = KIND_HANDSHAKE | KIND_ACCEPTS,
+	[KIND_S2C_CONNECTION] = KIND_HANDSHAKE | KIND_ACCEPTS,
+	[KIND_ACCEPT] = KIND_HANDSHAKE | KIND_ACCEPTS,
+	[KIND_DTLS_SESSION_TICKET] = KIND_HANDSHAKE | KIND_ACCEPTS | KIND_FINISHES,
+	[KIND_DTLS_CCS] = KIND_HANDSHAKE | KIND_ACCEPTS | KIND_FINISHES,
+	[KIND_DTLS_ENCRYPTED] = KIND_HANDSHAKE | KIND_ACCEPTS | KIND_FINISHES,
+	[KIND_CHALLENGERESPONSE] = KIND_HANDSHAKE | KIND_CHALLENGES,
+	[KIND_CHALLENGE] = KIND_HANDSHAKE | KIND_CHALLENGES,
+	[KIND_S2C_CHALLENGE] = KIND_HANDSHAKE | KIND_CHALLENGES,
+	[KIND_DTLS_HELLO_VERIFY] = KIND_HANDSHAKE | KIND_CHALLENGES,
+	[KIND_CCREP_ACCEPT] = KIND_HANDSHAKE,
+	[KIND_D0PK] = KIND_HANDSHAKE,
+	[KIND_DTLS_SERVER_HELLO] = KIND_HANDSHAKE,
+	[KIND_DTLS_SERVER_KEY] = KIND_HANDSHAKE,
+	[KIND_DTLS_HELLO_DONE] = KIND_HANDSHAKE,
+	[KIND_NETCHAN] = KIND_GAME,
+	[KIND_NETCHAN_FRAGMENT] = KIND_GAME,
+	[KIND_DTLS_DATA] = KIND_GAME,
+	[KIND_NQ_ENCRYPTED] = KIND_GAME,
+	[KIND_NQ_RELIABLE] = KIND_NETQUAKE,
+	[KIND_NQ_UNRELIABLE] = KIND_NETQUAKE,
+	[KIND_NQ_ACK] = KIND_NETQUAKE,
+	[KIND_HEARTBEAT] = KIND_REPORTS,
+	[KIND_S2M_HEARTBEAT] = KIND_REPORTS,
+	[KIND_GETIPAUTHORIZE] = KIND_REPORTS,
+};
 
 /*
- * Return true if a server sends @kind to accept a client that has returned its challenge.
- * Called by player_confirm(), detect_reply() and kind_is_handshake(). Such a kind enters
- * a verified player: add no kind that a server sends to an address that has returned
- * nothing.
+ * Return the marks of @kind, enum kind_mark; 0 of one that does not exist. Called for
+ * each datagram from a server, and wherever one mark of a kind matters.
  */
-static __always_inline bool kind_accepts(enum wire_kind kind)
+static __always_inline __u32 kind_marks_of(__u32 kind)
 {
-	return kind == KIND_CONNECTRESPONSE || kind == KIND_CLIENT_CONNECT ||
-	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT || kind_finishes(kind);
+	return index_below(&kind, KIND_COUNT) ? kind_marks[kind] : 0;
 }
 
-/*
- * Return true if @kind is game traffic that a server sends only after a challenge. Called
- * by player_confirm() and detect_look(). A kind in it enters a verified player
- * (flags_new()), so NetQuake's game traffic must stay out: kind_is_netquake().
- */
-static __always_inline bool kind_is_game(enum wire_kind kind)
-{
-	return kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT ||
-	       kind == KIND_DTLS_DATA || kind == KIND_NQ_ENCRYPTED;
-}
-
-/*
- * Return true if @kind is NetQuake's game traffic, which a spoofed CCREQ_CONNECT is
- * enough to draw. Called by sent_sequence(), flags_new(), player_confirm(),
- * egress_shares(), detect_look(), game_port_begins() and game_port_refresh(). Its players
- * start unverified.
- */
+/* Return true if @kind is NetQuake's game traffic: see KIND_NETQUAKE. */
 static __always_inline bool kind_is_netquake(enum wire_kind kind)
 {
-	return kind == KIND_NQ_RELIABLE || kind == KIND_NQ_UNRELIABLE ||
-	       kind == KIND_NQ_ACK;
+	return kind_marks_of(kind) & KIND_NETQUAKE;
 }
 
 /*
@@ -268,7 +308,7 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 		return PLAYER_NETQUAKE;
 	if (kind == KIND_ACCEPT || kind == KIND_NQ_ENCRYPTED)
 		return PLAYER_NETQUAKE | PLAYER_VERIFIED;
-	if (kind == KIND_DTLS_DATA || kind_finishes(kind))
+	if (kind == KIND_DTLS_DATA || kind_marks_of(kind) & KIND_FINISHES)
 		return PLAYER_RECORDS | PLAYER_VERIFIED;
 	return PLAYER_VERIFIED;
 }
@@ -295,7 +335,7 @@ static __always_inline void player_note(const struct player_id *id,
 
 /*
  * Note what follows from an acceptance: the challenge (Quake III), and the qport of the
- * client's connect. Called by player_confirm() alone, last, if kind_accepts() is true.
+ * client's connect. Called by player_confirm() alone, last, of KIND_ACCEPTS.
  * The challenge must come from the server's own datagram; connect_recall() decides how
  * far the qport of the client's connect is trusted.
  */
@@ -305,7 +345,7 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 					  enum wire_kind kind, const struct packet *p)
 {
 	/* New keys: the numbers of its records begin anew. */
-	if (kind_finishes(kind)) {
+	if (kind_marks_of(kind) & KIND_FINISHES) {
 		player->flags &= ~PLAYER_QPORT;
 		player->proofs = 0;
 	}
@@ -324,24 +364,26 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
  * receiver is a verified player: then the amplification limit does not apply to game
  * traffic and to QuakeWorld's chunks of a download. *@ret_followed: the daemon follows
  * it. *@ret_signs_on: this is a block of a NetQuake level that may pass beyond that
- * limit. *@ret_clock: as of clock_note(). Called by egress_admit() alone, first, with a
- * parsed @p. Keep the order: connlimit_note() needs the time before sent_ns is set, and
- * clock_note() must see the entry of this connection.
+ * limit. *@ret_clock: as of clock_note(). @marks: of @kind. Called by egress_admit()
+ * alone, first, with a parsed @p. Keep the order: connlimit_note() needs the time before
+ * sent_ns is set, and clock_note() must see the entry of this connection.
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,
-					   enum wire_kind kind, const struct packet *p,
-					   bool *ret_followed, __u32 *ret_signs_on,
-					   __u32 *ret_clock)
+					   enum wire_kind kind, __u32 marks,
+					   const struct packet *p, bool *ret_followed,
+					   __u32 *ret_signs_on, __u32 *ret_clock)
 {
-	bool accepts = kind_accepts(kind);
-	bool game = kind_is_game(kind) || kind_is_netquake(kind);
+	bool accepts = marks & KIND_ACCEPTS;
+	bool game = marks & (KIND_GAME | KIND_NETQUAKE);
 	struct player_id id;
 	struct player *player;
-	__u64 now = clock_now(l), spoke_ns;
+	__u64 now, spoke_ns;
 
-	if (!accepts && !game && kind != KIND_QW_CHUNK)
+	if (!(marks & (KIND_ACCEPTS | KIND_GAME | KIND_NETQUAKE)) &&
+	    kind != KIND_QW_CHUNK)
 		return false;
+	now = clock_now(l);
 	packet_player(p, RECEIVER, slot, &id);
 	player = player_find(l, &id);
 	/* A part of a download beside the game, which players alone ask for. */

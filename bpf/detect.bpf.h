@@ -58,8 +58,8 @@ __noinline int detect_reply(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 	struct live *l = &live;
 
 	if (index_below(&slot, SERVICES_MAX))
-		detect_note(&l->detected[slot], family, kind, shape, kind_accepts(kind),
-			    clock_now(l) >> 30);
+		detect_note(&l->detected[slot], family, kind, shape,
+			    kind_marks_of(kind) & KIND_ACCEPTS, clock_now(l) >> 30);
 	return 0;
 }
 

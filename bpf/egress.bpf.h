@@ -63,35 +63,18 @@ static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame)
 }
 
 /*
- * Return true if @kind belongs to the server's half of a handshake. The follow sampler
- * needs these, and validated clients are not charged for them. Called by egress_shares(),
- * sample_out_maybe() and egress_validated(). A kind in it is free for a validated client
- * and may use the whole allowance for others.
- */
-static __always_inline bool kind_is_handshake(enum wire_kind kind)
-{
-	return kind_accepts(kind) || kind == KIND_CHALLENGERESPONSE ||
-	       kind == KIND_CHALLENGE || kind == KIND_S2C_CHALLENGE ||
-	       kind == KIND_CCREP_ACCEPT || kind == KIND_D0PK ||
-	       kind == KIND_DTLS_HELLO_VERIFY || kind == KIND_DTLS_SERVER_HELLO ||
-	       kind == KIND_DTLS_SERVER_KEY || kind == KIND_DTLS_HELLO_DONE ||
-	       kind == KIND_DTLS_SESSION_TICKET || kind == KIND_DTLS_CCS ||
-	       kind == KIND_DTLS_ENCRYPTED;
-}
-
-/*
  * Return how many halves of the window (AMPLIFICATION_*) the receiver's prefix may be
- * ahead for a @kind. Neighbours of a known client have one half: egress_charge() asks.
- * Handshakes have both, and all of NetQuake, until the address is verified. Called by
- * egress_charge() alone. Only a block for which netquake_signs_on() is true may return
- * AMPLIFICATION_LEVEL.
+ * ahead for a @kind of @marks. Neighbours of a known client have one half:
+ * egress_charge() asks. Handshakes have both, and all of NetQuake, until the address is
+ * verified. Called by egress_charge() alone. Only a block for which netquake_signs_on()
+ * is true may return AMPLIFICATION_LEVEL.
  */
-static __always_inline __u32 egress_shares(enum wire_kind kind, __u32 signs_on)
+static __always_inline __u32 egress_shares(enum wire_kind kind, __u32 marks,
+					   __u32 signs_on)
 {
 	if (signs_on)
 		return AMPLIFICATION_LEVEL;
-	if (kind_is_handshake(kind) || kind_is_netquake(kind) ||
-	    kind == KIND_DTLS_CERTIFICATE)
+	if (marks & (KIND_HANDSHAKE | KIND_NETQUAKE) || kind == KIND_DTLS_CERTIFICATE)
 		return AMPLIFICATION_WHOLE;
 	return AMPLIFICATION_ASK;
 }
@@ -130,11 +113,13 @@ __noinline int egress_listed(struct __sk_buff *ctx, __u64 target, __u64 offsets,
  * the allowance alone, so it is looked up only there. Called by egress_admit() alone,
  * last: a call charges at most once. The caller drops on REASON_AMPLIFICATION.
  */
-static __always_inline enum reason
-egress_charge(struct __sk_buff *ctx, const struct live *l, __u32 slot,
-	      enum wire_kind kind, const struct packet *p, __u64 bytes, __u32 signs_on)
+static __always_inline enum reason egress_charge(struct __sk_buff *ctx,
+						 const struct live *l, __u32 slot,
+						 enum wire_kind kind, __u32 marks,
+						 const struct packet *p, __u64 bytes,
+						 __u32 signs_on)
 {
-	__u32 shares = egress_shares(kind, signs_on), charged;
+	__u32 shares = egress_shares(kind, marks, signs_on), charged;
 	enum reason reason;
 	__u64 net, prefix;
 
@@ -165,7 +150,7 @@ static __always_inline void sample_out_maybe(struct __sk_buff *ctx, const struct
 {
 	enum wire_kind kind = (what >> 32) & 0xffff;
 
-	if (followed || (follows(l) && kind_is_handshake(kind)))
+	if (followed || (follows(l) && kind_marks_of(kind) & KIND_HANDSHAKE))
 		sample_out(ctx, what | SAMPLER_FOLLOW, ctx->len);
 	else if (sample_statistic(l, counted))
 		sample_out(ctx, what | SAMPLER_STATISTIC, ctx->len);
@@ -213,9 +198,9 @@ static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
 /*
  * Return nonzero if a datagram of @target is part of a handshake with a validated client,
  * which like QUIC after address validation is not charged. A server's challenge is noted.
- * Analysed once by the verifier. Called by egress_admit() alone, for what
- * player_confirm() does not pass. It must not return true for a client that the server
- * alone has challenged: VALIDATED_COOKIE decides.
+ * Analysed once by the verifier. Called by egress_admit() alone, of KIND_HANDSHAKE, for
+ * what player_confirm() does not pass. It must not return true for a client that the
+ * server alone has challenged: VALIDATED_COOKIE decides.
  */
 __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 				__u32 family)
@@ -225,11 +210,8 @@ __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offse
 			    .addresses = offsets >> 16 & OFFSET_MASK,
 			    .ipv6 = offsets >> 32 & 1 };
 	__u32 slot = target >> 16 & 0xffff, number = 0, at = challenge_at(family, kind);
-	bool challenges = kind_challenges(kind);
+	bool challenges = kind_marks_of(kind) & KIND_CHALLENGES;
 	struct player_id id;
-
-	if (!challenges && !kind_is_handshake(kind))
-		return false;
 	if (at)
 		number = decimal_at(ctx, p.payload, at);
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
@@ -240,52 +222,52 @@ __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offse
 
 /*
  * Note in struct detected a datagram that tells which protocol the server speaks. @shape:
- * as of detect_kind(); game traffic without one tells nothing. QuakeWorld's challenge, a
- * `c` alone, is a word on its own services only; elsewhere it is KIND_OOB_UNKNOWN and is
- * classified again. Called by shield_out() for each datagram of the server's own user. A
- * datagram from a socket of another user must not be noted.
+ * as of detect_kind(). QuakeWorld's challenge, a `c` alone, is a word on its own services
+ * only; elsewhere it is KIND_OOB_UNKNOWN and is classified again. Called by shield_out()
+ * for each datagram of the server's own user. A datagram from a socket of another user
+ * must not be noted.
  */
 static __always_inline void detect_look(struct __sk_buff *ctx, __u32 slot, __u32 family,
 					enum wire_kind kind, const struct packet *p,
 					__u32 shape)
 {
-	if (!shape && (kind_is_game(kind) || kind_is_netquake(kind)))
-		return;
 	if (kind == KIND_OOB_UNKNOWN) {
 		kind = classify_out(ctx, FAMILY_QUAKEWORLD, p->payload, p->length);
 		if (kind != KIND_S2C_CHALLENGE)
 			return;
 	}
-	detect_reply(slot, family, kind, shape);
+	if (detect_tells(&live.detected[slot & (SERVICES_MAX - 1)], family, kind, shape))
+		detect_reply(slot, family, kind, shape);
 }
 
 /*
  * Decide about the server's datagram @p of @bytes. Returns the reason. *@ret_followed,
- * *@ret_clock: as of player_confirm(). Called by shield_out() alone, not for the socket
- * of another user. Keep the order: the player first, the charge last, since only what no
- * rule before it passes may be charged.
+ * *@ret_clock: as of player_confirm(). @marks: of @kind. Called by shield_out() alone,
+ * not for the socket of another user. Keep the order: the player first, the charge last,
+ * since only what no rule before it passes may be charged.
  */
 static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct live *l,
 						__u32 slot, const struct service *service,
-						enum wire_kind kind,
+						enum wire_kind kind, __u32 marks,
 						const struct packet *p, __u64 bytes,
 						bool *ret_followed, __u32 *ret_clock)
 {
 	__u32 signs_on = 0;
 
-	if (player_confirm(ctx, l, slot, service->family, kind, p, ret_followed,
+	if (player_confirm(ctx, l, slot, service->family, kind, marks, p, ret_followed,
 			   &signs_on, ret_clock))
 		return kind == KIND_QW_CHUNK ? REASON_VALIDATED : REASON_PLAYER;
-	master_note(ctx, p->addresses, p->ipv6, slot, kind);
+	if (unlikely(marks & KIND_REPORTS))
+		master_note(ctx, p->addresses, p->ipv6, slot);
 	if (kind == KIND_CHALLENGE && service->family == FAMILY_NETQUAKE)
 		keys_learn(ctx, slot, packet_offsets(p), p->length);
 	/* Challenges are noted without validation too; then no client is validated. */
-	if ((service->validation || kind_challenges(kind)) &&
+	if (marks & KIND_HANDSHAKE && (service->validation || marks & KIND_CHALLENGES) &&
 	    egress_validated(ctx, TARGET(slot, kind), packet_offsets(p),
 			     service->family) &&
 	    service->validation)
 		return REASON_VALIDATED;
-	return egress_charge(ctx, l, slot, kind, p, bytes, signs_on);
+	return egress_charge(ctx, l, slot, kind, marks, p, bytes, signs_on);
 }
 
 /*
@@ -339,7 +321,7 @@ int shield_out(struct __sk_buff *ctx)
 	struct packet packet = { 0 };
 	const struct service *service;
 	bool followed = false, withheld;
-	__u32 slot = 0, shape = 0, clock = 0;
+	__u32 slot = 0, shape = 0, clock = 0, marks;
 	enum wire_kind kind;
 	enum reason reason;
 	struct counter_row *row = NULL;
@@ -366,15 +348,17 @@ int shield_out(struct __sk_buff *ctx)
 	bytes = datagram_bytes(&packet, ctx->len);
 	kind = classify_out(ctx, service->family, packet.payload, packet.length);
 	kind = detect_kind(ctx, l, slot, service->family, kind, &packet, &shape);
-	if (unlikely(other_socket(ctx, slot))) {
+	marks = kind_marks_of(kind);
+	if (unlikely(live.owners[slot & (SERVICES_MAX - 1)].user) &&
+	    other_socket(ctx, slot)) {
 		reason = REASON_OTHER_SOCKET;
 	} else {
 		detect_look(ctx, slot, service->family, kind, &packet, shape);
 		if (kind == KIND_CCREP_ACCEPT && service->family == FAMILY_NETQUAKE)
 			game_port_learn(l, tab, slot, &packet);
 		else
-			game_port_refresh(l, tab, kind, &packet);
-		reason = egress_admit(ctx, l, slot, service, kind, &packet, bytes,
+			game_port_refresh(l, tab, marks, &packet);
+		reason = egress_admit(ctx, l, slot, service, kind, marks, &packet, bytes,
 				      &followed, &clock);
 	}
 	/* All kinds and reasons become equal to the verifier. */

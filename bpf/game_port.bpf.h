@@ -76,14 +76,15 @@ __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offse
 
 /*
  * Keep a game port for as long as NetQuake leaves from it. Called by shield_out() alone,
- * for each datagram of the server's own user: it must write only for a learned port.
+ * for each datagram of the server's own user, with the @marks of its kind: it must write
+ * only for a learned port.
  */
 static __always_inline void game_port_refresh(const struct live *l, struct tables *t,
-					      enum wire_kind kind, const struct packet *p)
+					      __u32 marks, const struct packet *p)
 {
 	struct port *port = &t->ports[p->server_port];
 
-	if (port->flags & PORT_LEARNED && kind_is_netquake(kind))
+	if (port->flags & PORT_LEARNED && marks & KIND_NETQUAKE)
 		port->seen_s = clock_s(l);
 }
 

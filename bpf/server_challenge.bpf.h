@@ -61,17 +61,6 @@ static __always_inline void packet_peer(const struct packet *p, enum side side,
 /* --- challenges of the server ------------------------------------------------------ */
 
 /*
- * Return true if @kind is a server's challenge, after which its client may go on joining.
- * Called by egress_admit() and egress_validated(). A kind in it enters its receiver in
- * the table.
- */
-static __always_inline bool kind_challenges(enum wire_kind kind)
-{
-	return kind == KIND_CHALLENGERESPONSE || kind == KIND_S2C_CHALLENGE ||
-	       kind == KIND_CHALLENGE || kind == KIND_DTLS_HELLO_VERIFY;
-}
-
-/*
  * Note that the server sends a datagram of a handshake to the client of the words @first
  * to @third (struct cookie_peer). @challenges: it is a challenge; then the client is
  * entered, with the number @challenge if that is not 0, and the four challenges before it

@@ -34,14 +34,14 @@ struct detected {
 };
 
 /*
- * By kind, a mask of the protocols with servers that send it: 1 << enum wire_family. Two
- * zeros end it: with one, clang takes it for a string and moves it to a section of its
- * own, where BTF does not find it.
+ * By kind of a reply, a mask of the protocols with servers that send it: 1 << enum
+ * wire_family. 0: no reply, which tells nothing. Two zeros end it: with one, clang takes
+ * it for a string and moves it to a section of its own, where BTF does not find it.
  */
 /* clang-format off */
 static const __u8 detect_speakers[KIND_COUNT + 2] = {
-#define AS_SHAPE(kind, name, class_, families, ...)  [KIND_##kind] = (families),
-#define AS_CODED(kind, code, name, class_, families) [KIND_##kind] = (families),
+#define AS_SHAPE(kind, name, class_, families, ...)  [KIND_##kind] = CLASS_##class_ == CLASS_REPLY ? (families) : 0,
+#define AS_CODED(kind, code, name, class_, families) [KIND_##kind] = CLASS_##class_ == CLASS_REPLY ? (families) : 0,
 	EACH_KIND(AS_SHAPE, AS_CODED)
 #undef AS_SHAPE
 #undef AS_CODED
@@ -51,7 +51,7 @@ static const __u8 detect_speakers[KIND_COUNT + 2] = {
 /*
  * Return a mask of the protocols whose replies are usual on a service of @family. FTE's
  * QuakeWorld servers speak NetQuake as well, and Quake Enhanced has NetQuake's words. Any
- * @family. Called by detect_note() and detect_other(), which must agree.
+ * @family. Called by detect_tells(), detect_note() and detect_other(), which must agree.
  */
 static inline __attribute__((always_inline)) __u32 detect_usual(__u32 family)
 {
@@ -69,6 +69,27 @@ static inline __attribute__((always_inline)) __u32 detect_usual(__u32 family)
 }
 
 /*
+ * Return a mask of the protocols of which a datagram of @kind tells; @shape: as of
+ * detect_note(). 0: of none. Called by detect_tells() and detect_note().
+ */
+static inline __attribute__((always_inline)) __u32 detect_told(__u32 kind, __u32 shape)
+{
+	return shape ? shape : index_below(&kind, KIND_COUNT) ? detect_speakers[kind] : 0;
+}
+
+/*
+ * Return true if detect_note() may change @s: of nearly all that leaves it does not.
+ * Called by egress for each datagram of a server (detect_look()).
+ */
+static inline __attribute__((always_inline)) int
+detect_tells(const struct detected *s, __u32 family, __u32 kind, __u32 shape)
+{
+	__u32 speakers = detect_told(kind, shape);
+
+	return speakers && (s->words || !(speakers & detect_usual(family)));
+}
+
+/*
  * Note one datagram of a server of @family. @kind: what it is; @shape: a mask of the
  * protocols that alone have its shape, or 0; @accepts: a reply that ends a handshake,
  * which counts twice. @now_s: in units of 2^30 ns. A client must not be able to cause a
@@ -79,14 +100,10 @@ static inline __attribute__((always_inline)) void detect_note(struct detected *s
 							      __u32 shape, int accepts,
 							      __u32 now_s)
 {
-	__u32 usual = detect_usual(family), speakers = shape, both;
+	__u32 usual = detect_usual(family), speakers = detect_told(kind, shape), both;
 
-	if (!speakers) {
-		if (wire_class(FAMILY_AUTO, (enum wire_kind)kind) != CLASS_REPLY ||
-		    !index_below(&kind, KIND_COUNT))
-			return;
-		speakers = detect_speakers[kind];
-	}
+	if (!speakers)
+		return;
 	both = s->families & speakers;
 	if (speakers & usual) {
 		/* A word of its own ends the doubt, unless the other protocol has it too.

@@ -88,7 +88,7 @@ static void what_has_a_name_is_counted(void **state)
 		{ DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED },
 		{ DIRECTION_S2C, KIND_S2C_CHALLENGE, REASON_CHALLENGED },
 		{ DIRECTION_S2C, KIND_CHALLENGE, REASON_CHALLENGED },
-		/* kind_challenges(), kind_is_handshake() */
+		/* KIND_CHALLENGES, KIND_HANDSHAKE */
 		{ DIRECTION_S2C, KIND_CHALLENGERESPONSE, REASON_VALIDATED },
 		{ DIRECTION_S2C, KIND_CONNECTRESPONSE, REASON_VALIDATED },
 		{ DIRECTION_S2C, KIND_S2C_CONNECTION, REASON_VALIDATED },
@@ -190,7 +190,7 @@ static void what_can_happen_is_counted(void **state)
 	}
 }
 
-/* Game traffic is what a server sends to players: see kind_is_game(). */
+/* Game traffic is what a server sends to players: see KIND_GAME. */
 static void games_are_counted_as_they_leave(void **state)
 {
 	static const enum wire_kind games[] = {
