@@ -11,11 +11,11 @@
  * spans a tick, the long-run rate is exact.
  *
  * limit_normal() is called by the daemon for the limits of the configuration
- * (service_finish(), apply_proof()), the other functions by the programs, limit_place()
- * also by userland (shield_cells.h). A constant limit with 0 < cost_ns <= burst_ns needs
- * no limit_normal(). due_ns is kept in pinned tables: if its meaning or the choice of its
- * cell changes, raise ABI_VERSION (user/shield/shield_abi.c), or sources begin with the
- * debts of others.
+ * (service_finish(), apply_validation()), the other functions by the programs,
+ * limit_place() also by userland (shield_cells.h). A constant limit with 0 < cost_ns <=
+ * burst_ns needs no limit_normal(). due_ns is kept in pinned tables: if its meaning or
+ * the choice of its cell changes, raise ABI_VERSION (user/shield/shield_abi.c), or
+ * sources begin with the debts of others.
  */
 #ifndef LIMIT_H
 #define LIMIT_H

@@ -2,8 +2,8 @@
 /*
  * shield_apply.c - applying a configuration.
  *
- * Done by filling the tables of live that no packet looks at, and then
- * flipping one bit. No packet sees a mixture, none goes unjudged.
+ * The tables of struct live that no packet looks at are filled, and then one bit is
+ * flipped. No packet sees a mixture, and none goes unjudged.
  *
  * Called by shield_apply() and shield_load() under the lock of the tables, and on the
  * private tables of a trial. The functions below rely on it: there is one writer. The
@@ -60,10 +60,28 @@ static int find_free(const struct service *now, const struct service *next,
 }
 
 /*
+ * Put the settings @wanted of a service into @slot of @plan. Called by plan_slots().
+ * service_finish() must be called last, but for `observe`.
+ */
+static void plan_service(const struct shield *s, const struct config *config,
+			 const struct service *wanted, __u32 slot, struct plan *plan)
+{
+	struct service *to = &plan->next.services[slot];
+
+	*to = *wanted;
+	to->active = 1;
+	if (shield_fallback(s)) {
+		to->validation = VALIDATION_OFF;
+		to->cache = CACHE_OFF;
+	}
+	service_finish(to, slot, s->shared->keys);
+	to->observe |= config->observe;
+}
+
+/*
  * Give each service of @config a slot in @plan and its settings there. 0, or -ENOSPC
  * after a message. Called first by shield_apply_locked(). A service of the same name
- * keeps its slot, on which players, counters and cookies rely; service_finish() must be
- * called last, but for `observe`.
+ * keeps its slot, on which players, counters and cookies rely.
  */
 static int plan_slots(const struct shield *s, const struct config *config,
 		      const struct service *now, struct plan *plan)
@@ -89,18 +107,34 @@ static int plan_slots(const struct shield *s, const struct config *config,
 				plan->fresh[slot] = true;
 			}
 			plan->slots[i] = (__u32)slot;
-			plan->next.services[slot] = *wanted;
-			plan->next.services[slot].active = 1;
-			if (shield_fallback(s)) {
-				plan->next.services[slot].validation = VALIDATION_OFF;
-				plan->next.services[slot].cache = CACHE_OFF;
-			}
-			service_finish(&plan->next.services[slot], (__u32)slot,
-				       s->shared->keys);
-			plan->next.services[slot].observe |= config->observe;
+			plan_service(s, config, wanted, (__u32)slot, plan);
 		}
 	}
 	return 0;
+}
+
+/*
+ * Enter port @number at the addresses of @c in the map endpoints, for the service in
+ * @slot. 0, or -errno after a message. Called by plan_ports().
+ */
+static int plan_addresses(const struct shield *s, const struct config_service *c,
+			  __u16 number, __u32 generation, __u32 slot)
+{
+	struct endpoint at = { .port = number, .generation = generation & 1 };
+	__u32 value = slot + 1;
+	int err = 0;
+
+	for (size_t i = 0; i < c->address_count && !err; i++) {
+		memcpy(at.addr, c->addresses[i], sizeof(at.addr));
+		if (bpf_map_update_elem(s->endpoints, &at, &value, BPF_ANY))
+			err = -errno;
+	}
+	if (err)
+		log_error(
+			"cannot add an address of service '%s': %s (at most %d addresses "
+			"and ports together)",
+			c->service.name, strerror(-err), SERVICES_MAX);
+	return err;
 }
 
 /*
@@ -111,35 +145,23 @@ static int plan_slots(const struct shield *s, const struct config *config,
 static int plan_ports(const struct shield *s, const struct config *config,
 		      __u32 generation, struct plan *plan)
 {
+	int err = 0;
+
 	for (size_t i = 0; i < config->service_count; i++) {
 		const struct config_service *c = &config->services[i];
 
-		for (size_t n = 0; n < c->port_count; n++) {
-			__u16 number = c->ports[n];
-			struct port *port = &plan->next.ports[number];
+		for (size_t n = 0; n < c->port_count && !err; n++) {
+			struct port *port = &plan->next.ports[c->ports[n]];
 
-			if (!c->address_count)
-				port->any = (__u16)(plan->slots[i] + 1);
-			for (size_t a = 0; a < c->address_count; a++) {
-				struct endpoint at = { .port = number,
-						       .generation = generation & 1 };
-				__u32 slot = plan->slots[i] + 1;
-
-				memcpy(at.addr, c->addresses[a], sizeof(at.addr));
+			if (c->address_count)
 				port->flags = PORT_EXACT;
-				if (bpf_map_update_elem(s->endpoints, &at, &slot,
-							BPF_ANY)) {
-					log_error(
-						"cannot add an address of service '%s': %s (at most "
-						"%d addresses and ports together)",
-						c->service.name, strerror(errno),
-						SERVICES_MAX);
-					return -errno;
-				}
-			}
+			else
+				port->any = (__u16)(plan->slots[i] + 1);
+			err = plan_addresses(s, c, c->ports[n], generation,
+					     plan->slots[i]);
 		}
 	}
-	return 0;
+	return err;
 }
 
 /*
@@ -321,8 +343,8 @@ static void apply_sampling(struct shield *s, const struct config *config)
  * A rate for requests to join, and a quarter of it for queries. @services: of the plan,
  * which are not in force yet.
  */
-static void apply_proof(struct shield *s, const struct config *config,
-			const struct service *services)
+static void apply_validation(struct shield *s, const struct config *config,
+			     const struct service *services)
 {
 	struct limit join = config->validation, query = config->validation;
 
@@ -335,8 +357,8 @@ static void apply_proof(struct shield *s, const struct config *config,
 }
 
 /* Write the bytes per second that cached responses may have. @services: of the plan. */
-static void apply_answers(struct shield *s, const struct config *config,
-			  const struct service *services)
+static void apply_cache(struct shield *s, const struct config *config,
+			const struct service *services)
 {
 	struct cache_cap *cap = &s->shared->cache.cap;
 
@@ -386,8 +408,8 @@ static int write_plan(struct shield *s, const struct config *config, struct plan
 		err = apply_amplification(s, config);
 	if (!err) {
 		apply_sampling(s, config);
-		apply_proof(s, config, plan->next.services);
-		apply_answers(s, config, plan->next.services);
+		apply_validation(s, config, plan->next.services);
+		apply_cache(s, config, plan->next.services);
 	}
 	if (err) {
 		log_error("cannot write the configuration to '%s': %s", s->dir,
