@@ -95,6 +95,8 @@ static void each_directory_has_its_own(void **state)
 	assert_int_equal(get("/sys/fs/bpf/x", IN_FORCE), 52);
 	in_force_path("/sys/fs/bpf/x", IN_FORCE, path);
 	assert_string_equal(path + strlen(now) - strlen(".conf"), "-sys-fs-bpf-x.conf");
+	in_force_remove("/sys/fs/bpf-x");
+	assert_int_equal(get("/sys/fs/bpf/x", IN_FORCE), 52);
 	in_force_remove("/sys/fs/bpf/x");
 	assert_int_equal(get("/sys/fs/bpf/x", IN_FORCE), -ENOENT);
 	assert_int_equal(get(NULL, IN_FORCE), 51);

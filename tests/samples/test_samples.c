@@ -549,6 +549,8 @@ static void paths(void **state)
 	assert_string_equal(path, "/run/quakeshield/players.json");
 	lag_file_path("/sys/fs/bpf/x", path);
 	assert_string_equal(path, "/run/quakeshield/players-sys-fs-bpf-x.json");
+	lag_file_path("/a-b", path);
+	assert_string_equal(path, "/run/quakeshield/players-a+-b.json");
 	memset(pin, 'p', sizeof(pin));
 	pin[sizeof(pin) - 1] = 0;
 	lag_file_path(pin, path);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +13,22 @@
 
 #include "daemon/in_force.h"
 #include "lib/log.h"
+#include "lib/pin_words.h"
 
 #define RUN_DIR "/run/quakeshield"
 
 void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
 {
 	struct stat st = { 0 };
-	int n;
+	char words[NAME_MAX];
 
 	/* As the pid file: each BPF file system and each directory has its own daemon. */
 	if (stat("/sys/fs/bpf", &st))
 		st.st_dev = 0;
-	n = snprintf(ret, PATH_MAX, RUN_DIR "/%s-%llx",
-		     which == IN_FORCE ? "in-force" : "previous",
-		     (unsigned long long)st.st_dev);
-	for (; pin_dir && *pin_dir && n + 16 < PATH_MAX; pin_dir++)
-		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
-	snprintf(ret + n, (size_t)(PATH_MAX - n), ".conf");
+	pin_words(pin_dir, words, sizeof(words));
+	snprintf(ret, PATH_MAX, RUN_DIR "/%s-%llx%s.conf",
+		 which == IN_FORCE ? "in-force" : "previous",
+		 (unsigned long long)st.st_dev, words);
 }
 
 /* Is this what the file at @path has? False if it cannot be read. */

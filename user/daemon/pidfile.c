@@ -15,6 +15,7 @@
 
 #include "daemon/pidfile.h"
 #include "lib/log.h"
+#include "lib/pin_words.h"
 
 #define RUN_DIR "/run/quakeshield"
 
@@ -26,14 +27,13 @@
 static void pid_path(const char *pin_dir, char *ret, size_t size)
 {
 	struct stat st = { 0 };
-	int n;
+	char words[NAME_MAX];
 
 	if (stat("/sys/fs/bpf", &st))
 		st.st_dev = 0;
-	n = snprintf(ret, size, RUN_DIR "/daemon-%llx", (unsigned long long)st.st_dev);
-	for (; pin_dir && *pin_dir && (size_t)n + 8 < size; pin_dir++)
-		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
-	snprintf(ret + n, size - (size_t)n, ".pid");
+	pin_words(pin_dir, words, sizeof(words));
+	snprintf(ret, size, RUN_DIR "/daemon-%llx%s.pid", (unsigned long long)st.st_dev,
+		 words);
 }
 
 /*

@@ -11,16 +11,16 @@
 
 #include "incident/incident_now.h"
 #include "lib/json_key.h"
+#include "lib/pin_words.h"
 
 #define PATH 512
 
 void incident_now_path(const char *pin_dir, char *ret)
 {
-	int n = snprintf(ret, PATH, INCIDENT_NOW_DIR "/attacks");
+	char words[PATH - 38];
 
-	for (; pin_dir && *pin_dir && n + 16 < PATH; pin_dir++)
-		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
-	snprintf(ret + n, (size_t)(PATH - n), ".json");
+	pin_words(pin_dir, words, sizeof(words));
+	snprintf(ret, PATH, INCIDENT_NOW_DIR "/attacks%s.json", words);
 }
 
 const struct json_key incident_now_keys[] = {

@@ -16,29 +16,11 @@
 #include "incident/incident_json.h"
 #include "incident/incident_store.h"
 #include "lib/old_names.h"
+#include "lib/pin_words.h"
 
 #define CAPTURE_ENDING ".pcapng"
 
 #define FLAGS	       (JSON_COMPACT | JSON_REAL_PRECISION(12))
-
-/*
- * @pin_dir as a piece of a file's name, another for each: what is none of its slashes has
- * a plus before it where it would be read as one, and so has a plus. False: no room.
- */
-static bool pin_words(const char *pin_dir, char *ret, size_t size)
-{
-	size_t n = 0;
-
-	for (; pin_dir && *pin_dir; pin_dir++) {
-		if (n + 3 > size)
-			return false;
-		if (*pin_dir == '-' || *pin_dir == '+')
-			ret[n++] = '+';
-		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
-	}
-	ret[n] = '\0';
-	return true;
-}
 
 int incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH])
 {
@@ -49,7 +31,6 @@ int incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH]
 	*ret = '\0';
 	if (!ending)
 		ending = name + strlen(name);
-	/* As the pid file: a directory of its own has a daemon of its own. */
 	if (!pin_words(pin_dir, words, sizeof(words)) ||
 	    strlen(name) + strlen(words) + strlen(INCIDENT_FRESH) > NAME_MAX)
 		return -ENAMETOOLONG;

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "lib/names.h"
+#include "lib/pin_words.h"
 #include "lag/lag_file.h"
 
 #define ROWS_MAX 4096
@@ -244,12 +245,10 @@ int lag_file_read(const char *path, struct lag_file **ret)
 
 void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
 {
-	int n = snprintf(ret, LAG_FILE_PATH_MAX, LAG_FILE_DIR "/players");
+	char words[LAG_FILE_PATH_MAX - sizeof(LAG_FILE_DIR "/players.json")];
 
-	/* As the pid file: a directory of its own has a daemon of its own. */
-	for (; pin_dir && *pin_dir && n + 8 < LAG_FILE_PATH_MAX; pin_dir++)
-		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
-	snprintf(ret + n, (size_t)(LAG_FILE_PATH_MAX - n), ".json");
+	pin_words(pin_dir, words, sizeof(words));
+	snprintf(ret, LAG_FILE_PATH_MAX, LAG_FILE_DIR "/players%s.json", words);
 }
 
 void lag_file_remove(const char *path)
