@@ -222,7 +222,7 @@ discards()
 	status=$?
 	cat "$work/err"
 	[ "$status" = 1 ] && grep -q "$text" "$work/err" &&
-		grep -q 'nobody was told of 2 events' "$work/err" && [ -z "$(ls "$SPOOL")" ]
+		grep -q '2 events discarded, because the command could not be run' "$work/err" && [ -z "$(ls "$SPOOL")" ]
 }
 
 a_link_is_not_followed()

@@ -263,7 +263,10 @@ static void discard_all(void)
 		rest();
 	count = spool_discard(SPOOL_DIR);
 	if (count)
-		log_error("on-attack: nobody was told of %zu events", count);
+		log_error(
+			"on-attack: %zu events discarded, because the command could not be "
+			"run",
+			count);
 }
 
 int cmd_on_attack(const struct call *call)
