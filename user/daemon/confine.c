@@ -5,7 +5,7 @@
  * What is not in the table fails with EPERM: no other program, no other process, no other
  * user, no new raw sockets, no code made while it runs. A library that grows a new way to
  * do an old thing gets an error, not a signal: the shield in the kernel would go on
- * without us, but who looks after it should, too.
+ * without the daemon, but the daemon that looks after it must go on, too.
  */
 #include <errno.h>
 #include <linux/bpf.h>

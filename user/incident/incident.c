@@ -263,7 +263,7 @@ void incident_adopt(struct incident_watch *w, struct incident *incident,
 	w->target = incident->sources.target;
 }
 
-/* --- who ----------------------------------------------------------------------- */
+/* --- targets and sources --------------------------------------------------------- */
 
 void incident_target(struct incident_watch *w, const struct record_address *to)
 {

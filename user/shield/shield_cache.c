@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_cache.c - what answers from the kernel are made of, and who is known.
+ * shield_cache.c - the response cache as the programs read it: entries, the windows for
+ * recent askers, the cap; and the reputation of addresses.
  */
 #include <string.h>
 #include <sys/file.h>

@@ -81,8 +81,10 @@ static void list_mark(struct shield *s, enum list list)
 		__atomic_fetch_or(&s->shared->lists, mark, __ATOMIC_RELEASE);
 }
 
-/* What exactly @cidr has: the trie answers with the longest match, so compare lengths.
- * Without origins: nothing. */
+/*
+ * Return the entry of @cidr itself, without origins if there is none. The trie finds the
+ * longest match, so the lengths must be compared.
+ */
 static struct list_entry list_exact(const struct shield *s, enum list list,
 				    const struct cidr *cidr)
 {
@@ -116,8 +118,8 @@ static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
 }
 
 /*
- * Nothing of it is typed in any more. The configuration's part stays. The caller writes
- * the entry.
+ * Take the part that `add` has made off @entry. The configuration's part stays. The
+ * caller writes the entry.
  */
 static void entry_unlive(struct list_entry *entry)
 {
@@ -200,7 +202,7 @@ bool shield_list_covers(const struct shield *s, enum list list, const struct cid
 	struct list_entry entry;
 	size_t whole, bits;
 
-	/* The trie answers with the longest entry that has all of @cidr. */
+	/* The trie finds the longest entry that has all of @cidr. */
 	if (bpf_map_lookup_elem(list_map(s, list), cidr, &entry) ||
 	    !list_origins(&entry, shield_clock()))
 		return false;
