@@ -69,8 +69,8 @@ struct beside {
 	struct beside_rows rows;
 	double seconds;
 	bool interrupted;
-	/* "reloaded", "detached" or "replaced", by another program, as an upgrade does:
-	 * what the shield was while it was tried; NULL: nothing of it. */
+	/* The change of the shield that ended the trial: "reloaded", "detached" or
+	 * "replaced", by another program, as an upgrade does; NULL: none did. */
 	const char *ended;
 	unsigned int share; /* of TAP_SHARES networks, in the end */
 	uint64_t lost; /* datagrams that were not judged, for want of time or room */

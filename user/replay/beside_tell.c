@@ -232,7 +232,7 @@ const struct json_key beside_json_keys[] = {
 		 "A signal or what was done to the shield has ended it."),
 	JSON_KEY(
 		"ended", "string|null", NULL,
-		"What was done to the shield: `reloaded`, `detached` or `replaced`, as by an upgrade; null: nothing."),
+		"Change of the shield that ended it: `reloaded`, `detached` or `replaced`, as by an upgrade; null: none."),
 	JSON_KEY("judged", "integer", "datagrams",
 		 "Datagrams of services that pass now, and that are compared."),
 	JSON_KEY("refused", "integer", "datagrams",
