@@ -24,13 +24,15 @@ struct brief {
 	int ping; /* ms above the lowest, which is 40 */
 	int slot; /* in place of 3 */
 	int due_up, due_down; /* in place of 1800; -1: none */
+	int refused; /* datagrams of it */
+	bool elsewhere; /* the interface that drops is not the one it comes by */
 	bool absent;
 };
 
 struct host {
 	int unseen; /* of 10,000 samples */
 	int rx, tx; /* dropped frames */
-	int refused; /* in slot 3 */
+	int refused; /* of all players in slot 3 */
 	int attacked; /* slot + 1; 0: none */
 	int length_ms; /* in place of MINUTE */
 };
@@ -42,6 +44,10 @@ struct host {
 #define BAD_DOWN                 \
 	{                        \
 		.lost_down = 180 \
+	}
+#define REFUSED(n)                             \
+	{                                      \
+		.lost_up = 180, .refused = (n) \
 	}
 #define GOOD      \
 	{         \
@@ -115,10 +121,15 @@ static const struct row {
 	{ "the card dropped on the way out", 2, { BAD_DOWN, BAD_DOWN }, { .tx = 400 }, "HH", "loss s2c" },
 	{ "the card dropped in an attack", 2, { BAD_UP, BAD_UP }, { .rx = 400, .attacked = 4 }, "AA", "loss c2s" },
 	{ "the card dropped, one loses", 2, { BAD_UP, GOOD }, { .rx = 400 }, "P.", "loss c2s" },
-	{ "the shield refused", 2, { BAD_UP, GOOD }, { .refused = 100 }, "D.", "loss c2s" },
-	{ "the shield refused too few", 2, { BAD_UP, GOOD }, { .refused = 89 }, "P.", "loss c2s" },
-	{ "the shield refused of another service", 2, { { .lost_up = 180, .slot = 4 }, GOOD }, { .refused = 100 }, "P.", "loss c2s" },
-	{ "the shield does not lose to it", 2, { BAD_DOWN, GOOD }, { .refused = 900 }, "P.", "loss s2c" },
+	{ "another card dropped", 2, { { .lost_up = 180, .elsewhere = true }, { .lost_up = 180, .elsewhere = true } }, { .rx = 4000 }, "UU", "loss c2s" },
+	{ "another card dropped on the way out", 2, { { .lost_down = 180, .elsewhere = true }, BAD_DOWN }, { .tx = 4000 }, "UH", "loss s2c" },
+	{ "the shield refused", 2, { REFUSED(100), GOOD }, { .refused = 100 }, "D.", "loss c2s" },
+	{ "the shield refused too few", 2, { REFUSED(89), GOOD }, { .refused = 100 }, "P.", "loss c2s" },
+	{ "the sample has more than there were", 2, { REFUSED(900), GOOD }, { .refused = 89 }, "P.", "loss c2s" },
+	{ "the shield refused another player alone", 2, { BAD_UP, { .refused = 900 } }, { .refused = 900 }, "P.", "loss c2s" },
+	{ "the shield refused one that all lose with", 4, { REFUSED(100), BAD_UP, BAD_UP, BAD_UP }, { .refused = 100 }, "DUUU", "loss c2s" },
+	{ "the shield refused of another service", 2, { { .lost_up = 180, .refused = 100, .slot = 4 }, GOOD }, { .refused = 100 }, "P.", "loss c2s" },
+	{ "the shield does not lose to it", 2, { { .lost_down = 180, .refused = 900 }, GOOD }, { .refused = 900 }, "P.", "loss s2c" },
 	/* the server */
 	{ "the server stopped", 3, { LATE(2000), LATE(2100), LATE(1900) }, { 0 }, "SSS", "late s2c" },
 	{ "the server stopped, one player", 1, { LATE(2000) }, { 0 }, "S", "late s2c" },
@@ -160,9 +171,11 @@ static const struct row {
 };
 /* clang-format on */
 
-static struct lag_counts counts_of(const struct brief *b)
+static struct lag_counts counts_of(const struct brief *b, const struct host *host)
 {
+	int drops[LAG_WAYS] = { host->rx, host->tx };
 	struct lag_counts c = {
+		.refused = (uint64_t)b->refused,
 		.slot = b->slot ? (uint32_t)b->slot : 3,
 		.present = !b->absent,
 		.snapshots = 1200,
@@ -179,6 +192,7 @@ static struct lag_counts counts_of(const struct brief *b)
 	int lost[LAG_WAYS] = { b->lost_up, b->lost_down };
 
 	for (int w = 0; w < LAG_WAYS; w++) {
+		c.dropped[w] = b->elsewhere ? 0 : (uint64_t)drops[w];
 		if (due[w] < 0)
 			continue;
 		c.lost[w] = (uint64_t)lost[w];
@@ -193,8 +207,6 @@ static void known_of(const struct host *host, struct lag_known *ret)
 	ret->length_ms = host->length_ms ? (uint32_t)host->length_ms : MINUTE;
 	ret->seen = 10000;
 	ret->unseen = (uint64_t)host->unseen;
-	ret->dropped[LAG_C2S] = (uint64_t)host->rx;
-	ret->dropped[LAG_S2C] = (uint64_t)host->tx;
 	ret->refused[3] = (uint64_t)host->refused;
 	if (host->attacked)
 		ret->attack[host->attacked - 1] = "flood";
@@ -223,7 +235,7 @@ static void verdicts(void **state)
 
 		print_message("%s\n", rows[i].name);
 		for (int p = 0; p < rows[i].n; p++)
-			counts[p] = counts_of(&rows[i].players[p]);
+			counts[p] = counts_of(&rows[i].players[p], &rows[i].host);
 		known_of(&rows[i].host, &known);
 		lag_judge(counts, (size_t)rows[i].n, &known, ret);
 		for (int p = 0; p < rows[i].n; p++)
@@ -245,7 +257,7 @@ static void doubts(void **state)
 		struct lag_verdict ret[MOST];
 
 		for (int p = 0; p < rows[i].n; p++)
-			counts[p] = counts_of(&rows[i].players[p]);
+			counts[p] = counts_of(&rows[i].players[p], &rows[i].host);
 		known_of(&rows[i].host, &known);
 		lag_judge(counts, (size_t)rows[i].n, &known, ret);
 		for (int p = 0; p < rows[i].n; p++)
@@ -267,7 +279,8 @@ static void share_decides(void **state)
 		for (size_t bad = n * 3 / 4 - 1; bad <= n * 3 / 4; bad++) {
 			for (size_t i = 0; i < n; i++)
 				counts[i] = counts_of(
-					&(struct brief){ .lost_up = i < bad ? 180 : 0 });
+					&(struct brief){ .lost_up = i < bad ? 180 : 0 },
+					&(struct host){ 0 });
 			lag_judge(counts, n, &known, ret);
 			assert_int_equal(ret[0].cause,
 					 bad == n * 3 / 4 ? CAUSE_UPLINK : CAUSE_PLAYER);

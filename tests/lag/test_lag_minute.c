@@ -85,6 +85,7 @@ static void pauses(void **state)
 
 #define PLAYERS 3
 #define STEP	(10 * MS)
+#define REFUSED 160 /* datagrams: a player that loses one in twelve loses 166 */
 
 static struct record_tape tape;
 
@@ -108,6 +109,10 @@ struct trouble {
 	bool joins; /* they have not played before second 40 */
 	int unseen; /* samples */
 	bool attacked;
+	int refuses; /* bits: the shield refuses their datagrams */
+	int drops[2]; /* frames on the way in, by the players' interface, and by another
+		       */
+	bool unread; /* when the minute ends no counter can be read */
 };
 
 static void send_one(struct scene *s, int player, bool c2s, uint32_t sequence,
@@ -157,9 +162,57 @@ static void step(struct scene *s, const struct trouble *t, int player, int64_t a
 		send_one(s, player, true, s->c2s[player], s->ack[player]);
 }
 
+/* Datagrams for all servers come by the first interface. */
+static uint64_t arrives(void *context, const struct record_address *server)
+{
+	(void)context;
+	assert_int_equal(server->port, 27960);
+	return 1;
+}
+
+/* Add the counts of the host until second 30. */
+static void host_counts(struct scene *s, const struct trouble *t)
+{
+	struct lag_totals *all = &s->totals;
+
+	for (int player = 0; player < PLAYERS; player++) {
+		struct record_address client = harness_address(10 + (unsigned)player, 0);
+		struct lag_source from = { .slot = 3, .refused = REFUSED };
+
+		for (int i = 0; i < 4; i++)
+			from.net = from.net << 8 | client.bytes[i];
+		if (t->refuses & 1 << player)
+			all->sources[all->source_count++] = from;
+	}
+	all->refused[3] += REFUSED;
+	for (int i = 0; i < 2; i++)
+		all->interfaces[i].dropped[LAG_C2S] += (uint64_t)t->drops[i];
+}
+
+/* A second of the minute is over. */
+static void second(struct scene *s, const struct trouble *t)
+{
+	struct lag_totals unread = { .seen = s->totals.seen,
+				     .unseen = s->totals.unseen,
+				     .arrives = arrives };
+	bool last = !(s->now_ns % (60 * SECOND));
+
+	lagometer_sweep(s->l, s->now_ns);
+	lag_minutes_second(s->m, s->l, t->unread && last ? &unread : &s->totals,
+			   s->now_ns);
+	s->totals.source_count = 0;
+}
+
 static struct scene scene_new(void)
 {
-	struct scene s = { .now_ns = BEGIN };
+	struct scene s = {
+		.now_ns = BEGIN,
+		.totals = { .interfaces = { { "eth0", { 9000 } }, { "eth1", { 9000 } } },
+			    .interface_count = 2,
+			    .services_read = true,
+			    .refused = { [3] = 9000 },
+			    .arrives = arrives },
+	};
 
 	s.l = lagometer_create(8, LAG_BESIDE_SERVER);
 	s.m = lag_minutes_create(8, LAG_MINUTE_NS);
@@ -184,13 +237,12 @@ static void play(struct scene *s, const struct trouble *t)
 			s->totals.attack[3] = t->attacked ? "flood" : NULL;
 			if (t->unseen)
 				lagometer_blind(s->l);
+			host_counts(s, t);
 		}
 		s->totals.seen += 5;
 		s->now_ns += STEP;
-		if (!(s->now_ns % SECOND)) {
-			lagometer_sweep(s->l, s->now_ns);
-			lag_minutes_second(s->m, s->l, &s->totals, s->now_ns);
-		}
+		if (!(s->now_ns % SECOND))
+			second(s, t);
 	}
 	s->totals.attack[3] = NULL;
 }
@@ -244,6 +296,27 @@ static const struct {
 	  "???" },
 	{ "half of them are", { .unseen = 30000 }, "???" },
 	{ "good again", { 0 }, "..." },
+	{ "the shield refuses one",
+	  { .players = 1, .lose_up = 12, .refuses = 1 },
+	  "D.." },
+	{ "and no more", { .players = 1, .lose_up = 12 }, "P.." },
+	{ "it refuses another", { .players = 1, .lose_up = 12, .refuses = 6 }, "P.." },
+	{ "it refuses others while all lose",
+	  { .players = 7, .lose_up = 12, .refuses = 4 },
+	  "UUD" },
+	{ "their interface drops",
+	  { .players = 7, .lose_up = 12, .drops = { 160 } },
+	  "HHH" },
+	{ "another one does",
+	  { .players = 7, .lose_up = 12, .drops = { 40, 4000 } },
+	  "UUU" },
+	{ "what it drops is not read in the end",
+	  { .players = 7, .lose_up = 12, .drops = { 160 }, .unread = true },
+	  "UUU" },
+	{ "nor at the begin",
+	  { .players = 7, .lose_up = 12, .drops = { 160 }, .refuses = 7 },
+	  "UUU" },
+	{ "it is read again", { .players = 7, .lose_up = 12, .drops = { 160 } }, "HHH" },
 };
 
 static void verdicts(void **state)

@@ -8,7 +8,7 @@
 #
 #   LAG_LOG=file tests/net/net_lag.sh     the table of minutes goes there, too
 #
-# lane: alone, 60 s: players that get no processor lag.
+# lane: alone, 65 s: players that get no processor lag.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -41,6 +41,7 @@ client_stops       .P..
 line_breaks        P...
 flood_is_refused   ....
 flood_fills_uplink AAAA
+others_refused     P...
 '
 
 line() # PLAYER WAY LOSS DELAY
@@ -94,6 +95,14 @@ flood_is_refused()
 }
 
 flood_fills_uplink() { line '*' up 20 0; }
+
+# Sources that do not play are refused beside a lossy line: the loss is the line's, not the shield's.
+others_refused()
+{
+	line 1 up 10 0
+	net_flood --payload "$PAYLOAD" --seconds 2 --rate 5000 --from "$NET_FLOOD" \
+		--sources 4 >"$work/flood.json" &
+}
 
 # --- the players --------------------------------------------------------------------
 

@@ -463,7 +463,9 @@ static int start_service(struct daemon *d)
 	if (!err) {
 		serve_players(d->serve, d->live);
 		serve_attacks(d->serve, d->incidents);
-		d->lag_host = (struct lag_host){ serve_cache(d->serve), d->incidents };
+		d->lag_host = (struct lag_host){ .cache = serve_cache(d->serve),
+						 .monitor = d->incidents,
+						 .shield = d->shield };
 		samples_host(d->live, lag_host_totals, &d->lag_host);
 		err = priv_drop();
 	}

@@ -180,18 +180,19 @@ static const char *attack_of(const struct lag_known *known, uint32_t slot)
 }
 
 /* Do drops of this host explain half of what this player has lost? */
-static bool host_dropped(const struct rule *rule, const struct lag_counts *c,
-			 const struct lag_known *known)
+static bool host_dropped(const struct rule *rule, const struct lag_counts *c)
 {
 	return rule->symptom == SYMPTOM_LOSS &&
-	       2 * known->dropped[rule->way] >= c->lost[rule->way];
+	       2 * c->dropped[rule->way] >= c->lost[rule->way];
 }
 
+/* Do refusals explain half of it? What is refused other players does not count. */
 static bool shield_refused(const struct rule *rule, const struct lag_counts *c,
 			   const struct lag_known *known)
 {
 	return rule->symptom == SYMPTOM_LOSS && rule->way == LAG_C2S &&
-	       c->slot < SERVICES_MAX && 2 * known->refused[c->slot] >= c->lost[LAG_C2S];
+	       c->slot < SERVICES_MAX && 2 * c->refused >= c->lost[LAG_C2S] &&
+	       2 * known->refused[c->slot] >= c->lost[LAG_C2S];
 }
 
 /*
@@ -224,7 +225,7 @@ static enum lag_cause cause_of(const struct rule *rule, const struct lag_counts 
 	if (compared->players > 1 && rule->common == CAUSE_UPLINK &&
 	    attack_of(known, c->slot))
 		return CAUSE_ATTACK;
-	if (rule->common == CAUSE_UPLINK && host_dropped(rule, c, known))
+	if (rule->common == CAUSE_UPLINK && host_dropped(rule, c))
 		return CAUSE_HOST;
 	return compared->players > 1 ? rule->common : rule->alone;
 }

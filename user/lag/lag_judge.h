@@ -33,8 +33,8 @@ enum lag_cause {
 	CAUSE_SERVER,
 	CAUSE_UPLINK, /* between this host and the internet */
 	CAUSE_ATTACK, /* the same, while an attack goes on */
-	CAUSE_HOST, /* its interface dropped frames */
-	CAUSE_SHIELD, /* it refused datagrams of players */
+	CAUSE_HOST, /* the interface that the player's datagrams come by dropped frames */
+	CAUSE_SHIELD, /* it refused the player's datagrams */
 	CAUSE_PLAYER, /* the player's line, machine or settings */
 	CAUSE_COUNT,
 };
@@ -72,14 +72,18 @@ struct lag_counts {
 	/* The lowest mean of the last ten minutes, this one included, or LAG_PING_NONE.
 	 */
 	uint32_t ping_least_ms;
+	uint64_t dropped[LAG_WAYS]; /* frames, by the interfaces that its datagrams come
+				       by */
+	/* Datagrams that the shield refused it, above its limit: by a sample, so at most
+	 * lag_known.refused of its service are. */
+	uint64_t refused;
 };
 
 /* The shield's own knowledge of the same minute. */
 struct lag_known {
 	uint32_t length_ms; /* of the minute */
 	uint64_t seen, unseen; /* samples of followed players: read, and missing */
-	uint64_t dropped[LAG_WAYS]; /* frames that the interfaces dropped */
-	uint64_t refused[SERVICES_MAX]; /* datagrams of players, above their limit */
+	uint64_t refused[SERVICES_MAX]; /* datagrams of all players, above their limit */
 	/* The name of an attack that goes on, by slot; NULL: none. [SERVICES_MAX]: on the
 	 * host. */
 	const char *attack[SERVICES_MAX + 1];

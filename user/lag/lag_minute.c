@@ -32,6 +32,7 @@ struct row {
 	uint32_t minutes; /* of @usual that were noted */
 	struct lag_verdict verdict;
 	char history[LAG_HISTORY + 1];
+	uint64_t refused; /* datagrams, in this minute */
 };
 
 struct lag_minutes {
@@ -185,6 +186,68 @@ static struct lag_counts count(struct row *row, const struct lag_player *p,
 	return c;
 }
 
+/* --- what is known of the host -------------------------------------------------------
+ */
+
+static const struct lag_interface *interface_named(const struct lag_totals *t,
+						   const char *name)
+{
+	for (size_t i = 0; i < t->interface_count; i++)
+		if (!strcmp(t->interfaces[i].name, name))
+			return &t->interfaces[i];
+	return NULL;
+}
+
+/*
+ * Fill @ret with what the interfaces have dropped in the minute by which the datagrams of
+ * @p come.
+ */
+static void dropped_of(const struct lag_minutes *m, const struct lag_totals *now,
+		       const struct lag_player *p, uint64_t ret[LAG_WAYS])
+{
+	uint64_t dropped[LAG_INTERFACES][LAG_WAYS] = { { 0 } }, any = 0, by;
+
+	for (size_t i = 0; i < now->interface_count; i++) {
+		const struct lag_interface *to = &now->interfaces[i];
+		const struct lag_interface *from = interface_named(&m->begin, to->name);
+
+		for (int w = 0; from && w < LAG_WAYS; w++) {
+			dropped[i][w] = grown(to->dropped[w], from->dropped[w]);
+			any |= dropped[i][w];
+		}
+	}
+	by = any && now->arrives ? now->arrives(now->context, &p->server) : 0;
+	for (size_t i = 0; i < now->interface_count; i++)
+		for (int w = 0; w < LAG_WAYS && by >> i & 1; w++)
+			ret[w] += dropped[i][w];
+}
+
+/* Is @p, or another client of its address (IPv6: of its /64), the source @s? */
+static bool is_source(const struct lag_player *p, const struct lag_source *s)
+{
+	bool ipv6 = p->client.length != 4;
+	uint64_t net = 0;
+
+	for (int i = 0; i < (ipv6 ? 8 : 4); i++)
+		net = net << 8 | p->client.bytes[i];
+	return p->slot == s->slot && ipv6 == s->ipv6 && net == s->net;
+}
+
+/* Note of which players datagrams were refused in this second. */
+static void note_refused(struct lag_minutes *m, struct lagometer *l,
+			 const struct lag_totals *totals)
+{
+	const struct lag_player *p;
+	size_t at = 0;
+
+	if (!totals->source_count)
+		return;
+	while ((p = lagometer_next(l, &at)) && at <= m->places)
+		for (size_t i = 0; i < totals->source_count; i++)
+			if (is_source(p, &totals->sources[i]))
+				m->rows[at - 1].refused += totals->sources[i].refused;
+}
+
 static void remember(struct row *row, const struct lag_verdict *v)
 {
 	size_t n = strlen(row->history);
@@ -202,10 +265,11 @@ static void known_of(const struct lag_minutes *m, const struct lag_totals *now,
 	ret->length_ms = (uint32_t)(m->length_ns / MS_NS);
 	ret->seen = grown(now->seen, m->begin.seen);
 	ret->unseen = grown(now->unseen, m->begin.unseen);
-	for (int w = 0; w < LAG_WAYS; w++)
-		ret->dropped[w] = grown(now->dropped[w], m->begin.dropped[w]);
 	for (size_t slot = 0; slot < SERVICES_MAX; slot++)
-		ret->refused[slot] = grown(now->refused[slot], m->begin.refused[slot]);
+		ret->refused[slot] =
+			now->services_read && m->begin.services_read
+				? grown(now->refused[slot], m->begin.refused[slot])
+				: 0;
 	memcpy(ret->attack, m->attack, sizeof(ret->attack));
 }
 
@@ -243,8 +307,11 @@ static void turn(struct lag_minutes *m, struct lagometer *l,
 			row_begin(row, p);
 		else if (judges && row->from_ns) {
 			m->judged[n] = at - 1;
-			m->counts[n++] = count(row, p, &now, now_ns, m->length_ns);
+			m->counts[n] = count(row, p, &now, now_ns, m->length_ns);
+			m->counts[n].refused = row->refused;
+			dropped_of(m, totals, p, m->counts[n++].dropped);
 		}
+		row->refused = 0;
 		row->begin = now;
 		row->from_ns = now_ns;
 	}
@@ -277,6 +344,7 @@ void lag_minutes_second(struct lag_minutes *m, struct lagometer *l,
 	for (size_t i = 0; i <= SERVICES_MAX; i++)
 		if (totals->attack[i])
 			m->attack[i] = totals->attack[i];
+	note_refused(m, l, totals);
 	if (minute == m->minute) {
 		note_new(m, l, now_ns);
 		return;

@@ -11,6 +11,8 @@
 #ifndef LAG_MINUTE_H
 #define LAG_MINUTE_H
 
+#include <net/if.h>
+
 #include "lag/lag_judge.h"
 
 #define LAG_MINUTE_NS 60000000000LL
@@ -18,18 +20,44 @@
 #define LAG_USUAL     10 /* minutes that a minute is compared with */
 /* A player that was silent for longer at the end of a minute is not judged. */
 #define LAG_PRESENT_NS 5000000000LL
+#define LAG_INTERFACES 16 /* of which drops count */
+#define LAG_SOURCES    256 /* of refused datagrams in a second; more are not told apart */
 
 struct lag_minutes;
 
+struct lag_interface {
+	char name[IF_NAMESIZE];
+	uint64_t dropped[LAG_WAYS]; /* frames */
+};
+
+/* A source that the shield refused datagrams of, above the limit of a player. */
+struct lag_source {
+	uint32_t slot; /* of the service */
+	bool ipv6;
+	uint64_t net; /* as in struct refused_source */
+	uint64_t refused; /* datagrams, by a sample */
+};
+
 /*
- * Counters of the host, since it came up: lag_minutes_second() takes differences.
- * `attack` is what goes on now; the pointers are of constants.
+ * Counters of the host, since it came up: lag_minutes_second() takes differences, and
+ * none if a counter could not be read at the begin or at the end of the minute.
  */
 struct lag_totals {
 	uint64_t seen, unseen;
-	uint64_t dropped[LAG_WAYS];
+	struct lag_interface interfaces[LAG_INTERFACES]; /* that were read */
+	size_t interface_count;
+	bool services_read; /* .refused holds */
 	uint64_t refused[SERVICES_MAX];
+	struct lag_source sources[LAG_SOURCES]; /* of the last second, each once */
+	size_t source_count;
+	/* The attacks that go on now; constants. */
 	const char *attack[SERVICES_MAX + 1];
+	/*
+	 * Return a bit for each of .interfaces by which datagrams for @server come; 0:
+	 * that is not known. NULL: of no server.
+	 */
+	uint64_t (*arrives)(void *context, const struct record_address *server);
+	void *context;
 };
 
 /*
