@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * decode/trace.c: of each record of the recordings in tests/data and in CAPTURES, the
- * fields and the bits of no field make up the whole datagram; the beginnings of three
+ * fields and the bits of no field make up the whole datagram; the beginnings of four
  * sessions, line by line (tests/data/ *.trace, which UPDATE=1 rewrites).
  */
 #include <glob.h>
@@ -300,6 +300,61 @@ static void key_in_the_trace_is_the_one_in_the_record(void **state)
 	free(text);
 }
 
+/* Connects of one more client than there is room for, each of two datagrams. */
+static void clients_that_are_left_out_are_counted(void **state)
+{
+	static const char sent[] = MARK "connect 28 77 99 \"\\rate\\5000\"\n";
+	struct decoder_options options = { .fields = true,
+					   .trace = true,
+					   .forced = FAMILY_QUAKEWORLD };
+	struct tracer t = { .trace = trace_create(),
+			    .clients = trace_clients_create(),
+			    .path = "made here" };
+	struct decoder *decoder = decoder_create(&options, sink, &t);
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * (TRACE_CLIENTS_MAX + 1); i++) {
+		struct datagram dg = { .direction = DIRECTION_C2S,
+				       .frame = i + 1,
+				       .payload = (const uint8_t *)sent,
+				       .n = sizeof(sent) - 1,
+				       .length = sizeof(sent) - 1 };
+
+		dg.source =
+			(struct record_address){ 4, { 10, 0, 1, (uint8_t)(i / 2) }, 9 };
+		dg.destination = (struct record_address){ 4, { 10, 0, 0, 2 }, 27500 };
+		decoder_datagram(decoder, &dg);
+	}
+	decoder_flush(decoder);
+	for (int as_json = 0; as_json < 2; as_json++) {
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+		const char *last;
+
+		jsonl_init(&t.json, out);
+		trace_clients_write(t.clients, &t.json, as_json ? "a.pcap" : NULL,
+				    as_json);
+		assert_int_equal(jsonl_flush(&t.json), 0);
+		fclose(out);
+		last = strstr(text, as_json ? "\n{\"left" : "\ndatagrams of");
+		assert_non_null(last);
+		assert_string_equal(last + 1,
+				    as_json ? "{\"left_out\":2,\"file\":\"a.pcap\"}\n"
+					    : "datagrams of further clients: 2\n");
+		/* QuakeWorld has no such setting. */
+		assert_non_null(strstr(
+			text,
+			as_json ? "\"snaps\":{\"value\":null,\"how\":\"this protocol "
+				  "has no such setting\"}"
+				: "    snaps            none       this protocol"));
+		free(text);
+	}
+	decoder_free(decoder);
+	trace_free(t.trace);
+	trace_clients_free(t.clients);
+}
+
 /* The head of a move, and nothing behind it. */
 static void field_of_a_cut_message_stands_within_it(void **state)
 {
@@ -328,6 +383,7 @@ int main(void)
 		cmocka_unit_test(setting_behind_a_blank_in_the_userinfo_is_read),
 		cmocka_unit_test(setting_with_control_characters_is_written_without),
 		cmocka_unit_test(key_in_the_trace_is_the_one_in_the_record),
+		cmocka_unit_test(clients_that_are_left_out_are_counted),
 		cmocka_unit_test(field_of_a_cut_message_stands_within_it),
 	};
 

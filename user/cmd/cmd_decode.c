@@ -531,15 +531,17 @@ static int read_options(const struct call *call, struct how *options)
 			  : call_has(call, OPTION_LAGOMETER) ? OUTPUT_LAGOMETER
 			  : options->json		     ? OUTPUT_JSON
 							     : OUTPUT_TEXT;
-	options->trace =
-		call_has(call, OPTION_TRACE) &&
-		(options->output == OUTPUT_JSON || options->output == OUTPUT_TEXT);
+	options->trace = call_has(call, OPTION_TRACE);
 	/* First of all: until it is wiped, others can see it among our arguments. */
 	keyed = read_psk(psk, options);
 	for (const struct given *g = NULL; (g = call_next(call, OPTION_PSK, g));)
 		explicit_bzero(g->value, strlen(g->value));
 	if (!keyed)
 		return EXIT_USAGE;
+	if (options->trace && options->output == OUTPUT_SUMMARY)
+		return wrong("--trace does not go with", "--summary");
+	if (options->trace && options->output == OUTPUT_LAGOMETER)
+		return wrong("--trace does not go with", "--lagometer");
 	for (size_t i = 0; i < call->given_count; i++) {
 		int status = parse_value(&call->given[i], options);
 

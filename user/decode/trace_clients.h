@@ -28,8 +28,9 @@ void trace_clients_record(struct trace_clients *c, const struct record *r);
 bool trace_clients_repeated(const struct trace_clients *c, uint32_t item);
 
 /*
- * Write the settings of all clients, as text or as a line of JSON for each client. @file:
- * to be named, or NULL.
+ * Write the settings of all clients, as text or as a line of JSON for each client; and a
+ * line with the datagrams of clients that were left out, if any were. @file: to be named,
+ * or NULL.
  */
 void trace_clients_write(const struct trace_clients *c, struct jsonl *json,
 			 const char *file, bool as_json);
@@ -38,7 +39,7 @@ void trace_clients_write(const struct trace_clients *c, struct jsonl *json,
 void trace_clients_end(struct trace_clients **c, struct jsonl *json, const char *file,
 		       bool as_json);
 
-/* The keys of a client's line. */
-extern const struct json_key trace_client_keys[];
+/* The keys of a client's line, and of the line of those that were left out. */
+extern const struct json_key trace_client_keys[], trace_left_out_keys[];
 
 #endif /* TRACE_CLIENTS_H */

@@ -56,6 +56,7 @@ struct row {
 	const char *name, *key; /* in text, in JSON */
 	char value[VALUE_MAX + 16]; /* empty: unknown */
 	const char *how, *unknown; /* unknown: how, if it is; NULL: the same */
+	bool none; /* it does not exist, which is known */
 };
 
 static void row_write(struct jsonl *json, const struct row *row, bool as_json)
@@ -73,7 +74,9 @@ static void row_write(struct jsonl *json, const struct row *row, bool as_json)
 					   ? '?'
 					   : row->value[i];
 		snprintf(text, sizeof(text), "    %-16s %-10s ", row->name,
-			 *value ? value : "unknown");
+			 *value	     ? value
+			 : row->none ? "none"
+				     : "unknown");
 		jsonl_text(json, text);
 		jsonl_text(json, how);
 		jsonl_text(json, "\n");
@@ -95,6 +98,12 @@ static void write_said(struct jsonl *json, const struct client *p, enum setting 
 		       const char *otherwise, bool as_json)
 {
 	struct row row = { .name = titles[s], .key = titles[s], .how = otherwise };
+
+	/* Servers of the other protocols send snapshots at a rate of their own. */
+	if (s == SETTING_SNAPS && p->family != FAMILY_QUAKE3) {
+		row.how = "this protocol has no such setting";
+		row.none = true;
+	}
 
 	memcpy(row.value, p->value[s], VALUE_MAX);
 	if (*row.value)
@@ -213,11 +222,15 @@ void trace_clients_write(const struct trace_clients *c, struct jsonl *json,
 	for (size_t i = 0; i < c->n; i++)
 		if (c->clients[i]->packets || *c->clients[i]->value[SETTING_RATE])
 			write_client(json, c->clients[i], file, as_json);
-	if (!c->passed_over || as_json)
+	if (!c->passed_over)
 		return;
-	jsonl_text(json, "datagrams of further clients: ");
+	jsonl_text(json, as_json ? "{\"left_out\":" : "datagrams of further clients: ");
 	jsonl_uint(json, c->passed_over);
-	jsonl_text(json, "\n");
+	if (as_json && file) {
+		jsonl_text(json, ",\"file\":");
+		jsonl_string(json, file, strlen(file));
+	}
+	jsonl_text(json, as_json ? "}\n" : "\n");
 }
 
 void trace_clients_end(struct trace_clients **c, struct jsonl *json, const char *file,
@@ -230,13 +243,21 @@ void trace_clients_end(struct trace_clients **c, struct jsonl *json, const char 
 }
 
 static const struct json_key setting_keys[] = {
-	JSON_KEY("value", "string|null", NULL,
-		 "As the client says it, or as it was measured; null: unknown."),
+	JSON_KEY(
+		"value", "string|null", NULL,
+		"As the client says it, or as it was measured; null: unknown, or the protocol has none."),
 	JSON_KEY("how", "string", NULL, "How it was read, or why it is unknown."),
 	JSON_END,
 };
 
 #define SETTING(name, meaning) JSON_OBJECT(name, "object", NULL, meaning, setting_keys)
+
+const struct json_key trace_left_out_keys[] = {
+	JSON_KEY("left_out", "integer", "datagrams",
+		 "Datagrams of clients beyond the first 64, which have no object."),
+	JSON_KEY("file", "string?", NULL, "Name of the file, where several are decoded."),
+	JSON_END,
+};
 
 const struct json_key trace_client_keys[] = {
 	JSON_KEY("client", "string", NULL, "Address and port of the client."),
