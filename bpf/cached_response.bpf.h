@@ -94,7 +94,7 @@ static __always_inline __u64 pair_generation(const struct cache_pair *pair)
 static __always_inline struct cache_query *
 query_load(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 *ret_length)
 {
-	struct challenge_text *text = text_load(ctx, c->offsets, c->length);
+	struct challenge_text *text = text_load(ctx, c->payload, c->length);
 	struct cache_query *q = (void *)text;
 
 	_Static_assert(sizeof(*q) == sizeof(*text), "they share a place");
@@ -160,9 +160,9 @@ __noinline int cache_choose(struct xdp_md *ctx, struct pkt_ctx *c)
  * Return the bytes of the frame with the chosen response. Called by cache_try() alone,
  * for the charge: the least is what is on the wire, WIRE_LEAST.
  */
-static __always_inline __u32 cache_frame(__u32 chosen, __u64 offsets)
+static __always_inline __u32 cache_frame(__u32 chosen, __u32 payload)
 {
-	__u32 bytes = chosen_length(chosen) + (offsets & OFFSET_MASK);
+	__u32 bytes = chosen_length(chosen) + (payload & OFFSET_MASK);
 
 	return bytes < WIRE_LEAST ? WIRE_LEAST : bytes;
 }
@@ -248,9 +248,9 @@ static __always_inline bool cache_store(struct xdp_md *ctx, __u32 payload,
  * cache_try() alone, between cache_choose() and cache_charge(). It must not write to the
  * frame: on REASON_COUNT the query goes on.
  */
-__noinline int cache_grow(struct xdp_md *ctx, __u64 offsets, __u32 length)
+__noinline int cache_grow(struct xdp_md *ctx, __u32 payload, __u32 length)
 {
-	int more = (int)((offsets & OFFSET_MASK) + length) - (int)reply_frame(ctx);
+	int more = (int)((payload & OFFSET_MASK) + length) - (int)reply_frame(ctx);
 
 	return more <= 0 || !bpf_xdp_adjust_tail(ctx, more);
 }
@@ -259,12 +259,13 @@ __noinline int cache_grow(struct xdp_md *ctx, __u64 offsets, __u32 length)
  * reply_heads() of a response of @length bytes, analysed once by the verifier. Called by
  * cache_send() alone, after nonce_load(). False: drop the frame.
  */
-__noinline int cache_heads(struct xdp_md *ctx, __u64 offsets, __u32 length, __u64 sum)
+__noinline int cache_heads(struct xdp_md *ctx, __u32 payload, __u32 ipv6, __u32 length,
+			   __u64 sum)
 {
 	struct reply a = { .back = true, .length = length };
 
-	a.payload = offsets & OFFSET_MASK;
-	a.ipv6 = offsets >> 32 & 1;
+	a.payload = payload & OFFSET_MASK;
+	a.ipv6 = ipv6;
 	return a.length <= CACHE_TEXT && reply_heads(ctx, &a, sum);
 }
 
@@ -294,8 +295,8 @@ __noinline int cache_send(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 cho
 	cut = &t->cuts[at];
 	sum = cache_sum(t, cut, rest ? cache_sum_words(nonce.words, CACHE_NONCE / 8) : 0,
 			rest);
-	if (!cache_heads(ctx, c->offsets, total, sum) ||
-	    !cache_store(ctx, c->offsets, t, &nonce, cut->tail, total) ||
+	if (!cache_heads(ctx, c->payload, pkt_ipv6(c), total, sum) ||
+	    !cache_store(ctx, c->payload, t, &nonce, cut->tail, total) ||
 	    (__u32)__sync_fetch_and_add(&pair->generation, 0) != c->generation)
 		return XDP_DROP;
 	kind = t->kind;

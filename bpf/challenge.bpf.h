@@ -146,16 +146,16 @@ static __always_inline void challenge_for(enum wire_family family, enum cookie_f
 }
 
 /*
- * challenge_arguments() of the request of @length bytes at @offsets, OFFSETS(). Analysed
+ * challenge_arguments() of the request of @length bytes at the offset @payload. Analysed
  * once by the verifier. Called by challenge_write() alone, before the headers change.
  * Returns below 0 if the request has other arguments; then the frame may have changed:
  * drop it.
  */
-__noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 offsets, __u32 length,
+__noinline int challenge_arguments_at(struct xdp_md *ctx, __u32 payload, __u32 length,
 				      __u32 letter)
 {
 	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u64 offset = offsets & OFFSET_MASK;
+	__u64 offset = payload & OFFSET_MASK;
 
 	same_copy(data);
 	same_copy(end);
@@ -184,7 +184,7 @@ static __always_inline bool challenge_write(struct xdp_md *ctx, const struct pkt
 	int rest;
 
 	if (form == COOKIE_ARGUED) {
-		rest = challenge_arguments_at(ctx, c->offsets, c->length,
+		rest = challenge_arguments_at(ctx, c->payload, c->length,
 					      challenge->words[2]);
 		if (rest < 0)
 			return false;
@@ -341,7 +341,7 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	s = service_at(tables_now(&live), &slot);
 	if (!s)
 		return XDP_DROP;
-	a.payload = c->offsets & OFFSET_MASK;
+	a.payload = c->payload & OFFSET_MASK;
 	a.ipv6 = pkt_ipv6(c);
 	return challenge_reply(ctx, c, s, &a, reply_frame(ctx), clock_now(&live));
 }

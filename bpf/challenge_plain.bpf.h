@@ -91,13 +91,15 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct pk
  * sent, and nothing is changed. Called by challenge_now() alone.
  */
 static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u32 offset,
-					   __u32 length, struct counter_row *row)
+					   struct counter_row *row)
 {
 	const __u8 *eth = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	bool ipv6 = offset == PLAIN_IPV6;
-	struct pkt_ctx c = { .target = target,
-			     .offsets = OFFSETS(offset, 26 - 4 * ipv6, ipv6),
-			     .length = length };
+	struct pkt_ctx c = { .slot = target >> 16 & 0xffff,
+			     .kind = target & 0xffff,
+			     .length = target >> TAIL_CTX_LENGTH & 0xffff,
+			     .payload = offset,
+			     .ipv6 = ipv6 };
 	struct plain plain = { .payload = eth + offset, .offset = offset };
 	const struct tables *tab = tables_now(&live);
 	struct reply a = { .payload = offset, .ipv6 = ipv6 };
@@ -135,13 +137,12 @@ static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u
 __noinline int challenge_now(struct xdp_md *ctx, __u64 target, __u64 offsets,
 			     struct counter_row *row)
 {
-	__u32 length = target >> TAIL_CTX_LENGTH & 0xffff;
 	int action = PATH_VALIDATE;
 
 	if (row)
 		action = offsets >> 32 & 1
-				 ? challenge_plain(ctx, target, PLAIN_IPV6, length, row)
-				 : challenge_plain(ctx, target, PLAIN_IPV4, length, row);
+				 ? challenge_plain(ctx, target, PLAIN_IPV6, row)
+				 : challenge_plain(ctx, target, PLAIN_IPV4, row);
 	if (action == PATH_VALIDATE)
 		tail_ctx_put(target, offsets);
 	return action;

@@ -98,23 +98,24 @@ static __always_inline void connlimit_note(const struct player_id *id,
 
 /*
  * Return true if the source or the prefix of a request to join has all the players that
- * it may have. A player that connects again from its own port is one of them. @limits: of
- * the source, and of the prefix << 16; 0: no limit. Analysed once by the verifier. Called
- * by connlimit_exceeded() alone. Changes nothing; a cell's count is compared as it is in
- * this period (connlimit_at()).
+ * it may have. A player that connects again from its own port is one of them.
+ * @most_source, @most_prefix: how many each may have; 0: no limit. Analysed once by the
+ * verifier. Called by connlimit_exceeded() alone. Changes nothing; a cell's count is
+ * compared as it is in this period (connlimit_at()).
  */
-__noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 limits)
+__noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 most_source,
+				__u32 most_prefix)
 {
 	struct player_id id = { { first, second, third } };
 	struct live *l = &live;
 	__u64 now = clock_now(l), period = now >> CONNLIMIT_TICK;
 	const struct player *player;
 
-	for (__u32 prefix = 0; prefix < 2; prefix++, limits >>= 16) {
+	for (__u32 prefix = 0; prefix < 2; prefix++) {
 		const __u64 *cell = connlimit_cell(l, &id, prefix);
 
-		if (!cell ||
-		    !connlimit_full(connlimit_at(*cell, period), limits & 0xffff))
+		if (!cell || !connlimit_full(connlimit_at(*cell, period),
+					     prefix ? most_prefix : most_source))
 			continue;
 		player = player_find(l, &id);
 		return !player || !player_alive(player, now);
@@ -143,13 +144,13 @@ static __always_inline bool connlimit_exceeded(__u32 slot, const struct service 
 					       enum wire_kind kind,
 					       const struct packet *p)
 {
-	__u32 limits = s->players_source | (__u32)s->players_prefix << 16;
 	struct player_id id;
 
-	if (!kind_joins(kind) || !limits)
+	if (!kind_joins(kind) || !(s->players_source | s->players_prefix))
 		return false;
 	packet_player(p, SENDER, slot, &id);
-	return connlimit_refuse(id.word[0], id.word[1], id.word[2], limits);
+	return connlimit_refuse(id.word[0], id.word[1], id.word[2], s->players_source,
+				s->players_prefix);
 }
 
 #endif /* CONNLIMIT_BPF_H */

@@ -346,8 +346,8 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 
 	if (unlikely(cacheable(f->service, kind))) {
 		reason = closer ? REASON_COUNT
-				: not_cached(plain_net(plain),
-					     f->slot | plain_ipv6(plain) << 16, now);
+				: not_cached(plain_net(plain), plain_ipv6(plain), f->slot,
+					     now);
 		/* All reasons from there on are to answer; the last says nothing. */
 		if (reason >= REASON_CACHED_PLAYER) {
 			*ret_action = tail_call_to(PATH_CACHE, f, kind, p, plain,

@@ -199,7 +199,7 @@ __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	keys = keys_at(slot);
 	if (!keys)
 		return XDP_DROP;
-	a.payload = c->offsets & OFFSET_MASK;
+	a.payload = c->payload & OFFSET_MASK;
 	a.ipv6 = pkt_ipv6(c);
 	/* Read the stamp first: keys_learn() sets it before the state. */
 	heard = *(volatile __u64 *)&keys->heard_ns;

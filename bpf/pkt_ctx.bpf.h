@@ -19,10 +19,18 @@
  * each function that gets it compares the pointer with NULL first.
  */
 struct pkt_ctx {
-	__u64 target, offsets; /* TARGET(), OFFSETS() */
+	__u16 slot; /* of the service */
+	__u16 kind; /* enum wire_kind */
+	__u32 length; /* of the payload; 16 bits */
+	__u16 payload, addresses; /* offsets, as in struct packet */
+	__u16 ipv6; /* 0 or 1 */
+	__u32 decided; /* enum reason as of TAIL_CTX_DECIDED; 0: the fast path has not
+			  decided */
 	__u64 net; /* address_net() of the sender */
 	struct cookie_peer peer; /* in shield_validate() alone */
-	__u32 length; /* of the payload */
+	__u32 form; /* enum cookie_form or COOKIE_REPLACED: into what the datagram is to
+		       be rewritten; 0: it goes on as it came; set by validation_decide()
+		     */
 	union {
 		__u32 acl; /* enum reason by the lists; REASON_COUNT: the lists decide
 			      nothing; set by pkt_decide() */
@@ -30,8 +38,6 @@ struct pkt_ctx {
 		 * response; set by cache_choose(). */
 		__u32 generation;
 	};
-	__u32 decided; /* enum reason as of TAIL_CTX_DECIDED; 0: the fast path has not
-			  decided */
 };
 
 /*
@@ -61,19 +67,19 @@ struct pkt_ctx {
  */
 static __always_inline __u32 pkt_slot(const struct pkt_ctx *c)
 {
-	return c->target >> 16 & 0xffff;
+	return c->slot;
 }
 
 /* Return the kind of the datagram. It comes from a map: compare it before it indexes. */
 static __always_inline enum wire_kind pkt_kind(const struct pkt_ctx *c)
 {
-	return c->target & 0xffff;
+	return c->kind;
 }
 
-/* Return 1 if the datagram came by IPv6, or 0: bit 32 of OFFSETS(). */
+/* Return 1 if the datagram came by IPv6, or 0. */
 static __always_inline __u32 pkt_ipv6(const struct pkt_ctx *c)
 {
-	return c->offsets >> 32 & 1;
+	return c->ipv6 & 1;
 }
 
 /*
@@ -92,7 +98,27 @@ static __always_inline __u64 pkt_prefix(const struct pkt_ctx *c)
 static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx *c,
 				       struct packet *ret)
 {
-	offsets_packet(ctx, c->offsets, c->length, ret);
+	__builtin_memset(ret, 0, sizeof(*ret));
+	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, ret);
+	ret->payload = c->payload & OFFSET_MASK;
+	ret->addresses = c->addresses & OFFSET_MASK;
+	ret->ipv6 = pkt_ipv6(c);
+	ret->length = c->length;
+}
+
+/*
+ * Fill @c from @target, TAIL_CTX(), and @offsets, OFFSETS(). The rest stays. Called by
+ * tail_ctx_take() and pkt_find(). challenge_plain() fills only what a challenge needs.
+ */
+static __always_inline void pkt_fill(struct pkt_ctx *c, __u64 target, __u64 offsets)
+{
+	c->slot = target >> 16;
+	c->kind = target;
+	c->length = target >> TAIL_CTX_LENGTH & 0xffff;
+	c->decided = target >> TAIL_CTX_DECIDED;
+	c->payload = offsets;
+	c->addresses = offsets >> 16;
+	c->ipv6 = offsets >> 32;
 }
 
 /*
@@ -134,10 +160,7 @@ static __always_inline bool tail_ctx_take(struct pkt_ctx *ret)
 
 	if (!h || !h->target)
 		return false;
-	ret->target = (__u32)h->target;
-	ret->length = h->target >> TAIL_CTX_LENGTH & 0xffff;
-	ret->decided = h->target >> TAIL_CTX_DECIDED;
-	ret->offsets = h->offsets;
+	pkt_fill(ret, h->target, h->offsets);
 	h->target = 0;
 	return true;
 }

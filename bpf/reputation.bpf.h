@@ -128,36 +128,35 @@ static __always_inline enum reason cache_eligibility(const struct live *l, __u64
 /*
  * Return the reason to refuse a query from @net that exceeds its limits, or, from
  * REASON_CACHED_PLAYER on, why it is served from the cache although it does.
- * REASON_COUNT: it may be within its limits. @slot: the slot, and in bit 16 whether the
- * sender's address is IPv6.
+ * REASON_COUNT: it may be within its limits.
  *
  * Called by fast_path_tail_call() alone, for a source that is on no list; shield_cache()
  * decides the rest. It must charge nothing, since cache_admit() does. It may put the
  * service under load and mark the source.
  */
-__noinline int not_cached(__u64 net, __u32 slot, __u64 now)
+__noinline int not_cached(__u64 net, __u32 ipv6, __u32 slot, __u64 now)
 {
-	__u32 ipv6 = slot >> 16 & 1, at = slot & 0xffff, cell;
 	struct live *l = &live;
-	const struct service *s = service_at(tables_now(l), &at);
+	const struct service *s = service_at(tables_now(l), &slot);
 	enum reason reason = REASON_COUNT, found;
 	const struct budget *b;
+	__u32 cell;
 
 	if (!s)
 		return REASON_COUNT;
 	b = &s->budget[CLASS_QUERY];
 	cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
-	if (limit_exceeded(&b->service, l->service_due_ns[budget_index(at, CLASS_QUERY)],
-			   now)) {
+	if (limit_exceeded(&b->service,
+			   l->service_due_ns[budget_index(slot, CLASS_QUERY)], now)) {
 		reason = REASON_SERVICE_LIMIT;
-		cache_require(l, at, now);
+		cache_require(l, slot, now);
 	} else if (index_below(&cell, 1 << SOURCE_BITS) &&
 		   limit_exceeded(&b->source, l->source_due_ns[cell], now)) {
 		reason = REASON_SOURCE_LIMIT;
 	}
-	if (reason == REASON_COUNT || !cache_active(l, s, at, now))
+	if (reason == REASON_COUNT || !cache_active(l, s, slot, now))
 		return reason;
-	found = cache_eligibility(l, net, at, now);
+	found = cache_eligibility(l, net, slot, now);
 	return found == REASON_COUNT ? reason : found;
 }
 

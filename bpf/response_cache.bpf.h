@@ -313,7 +313,7 @@ __noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 re
 		return false;
 	target.slot = pkt_slot(c);
 	target.kind = pkt_kind(c);
-	p.length = c->length & 0xffff;
+	p.length = c->length;
 	target.service = service_at(tables_now(&live), &target.slot);
 	return target.service &&
 	       count_decision(ctx, &live, &target, &p, bytes, reason, false) &&
@@ -330,9 +330,9 @@ static __always_inline int cache_try(struct xdp_md *ctx, struct pkt_ctx *c, __u3
 	__u32 bytes = reply_frame(ctx), reason;
 	int chosen = cache_choose(ctx, c);
 
-	if (chosen <= 0 || !cache_grow(ctx, c->offsets, chosen_length(chosen)))
+	if (chosen <= 0 || !cache_grow(ctx, c->payload, chosen_length(chosen)))
 		return PATH_CACHE;
-	reason = cache_charge(ctx, c, why, bytes, cache_frame(chosen, c->offsets));
+	reason = cache_charge(ctx, c, why, bytes, cache_frame(chosen, c->payload));
 	if (reason == REASON_COUNT) {
 		/* The query goes on as it came. */
 		if (bpf_xdp_adjust_tail(ctx, (int)bytes - (int)reply_frame(ctx)))
@@ -376,7 +376,8 @@ int shield_cache(struct xdp_md *ctx)
 	}
 	if (reason != REASON_COUNT)
 		return decision_apply(ctx, &c, reason);
-	tail_ctx_store(TAIL_CTX(pkt_slot(&c), pkt_kind(&c), c.length), c.offsets);
+	tail_ctx_store(TAIL_CTX(c.slot, c.kind, c.length),
+		       OFFSETS(c.payload, c.addresses, c.ipv6));
 	bpf_tail_call(ctx, &tail_calls, TAIL_CALL_VALIDATE);
 	tail_ctx_store(0, 0);
 	return XDP_DROP;

@@ -19,8 +19,8 @@
 
 /*
  * Fill *@ret from @offsets, OFFSETS(), and @length bytes of payload. The rest is zero.
- * Called by pkt_packet(), echo_refused() and greylisted(). @offsets must be of the frame
- * as it is now.
+ * Called by echo_refused() and greylisted(); pkt_packet() does the same from a context.
+ * @offsets must be of the frame as it is now.
  */
 static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
 					   __u32 length, struct packet *ret)

@@ -40,8 +40,8 @@ static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p
 /*
  * Fill *@ret from the context that shield() stored, or else parse the frame. @validates:
  * with ret->peer. Returns PATH_SLOW with *@ret set, or what to do with the frame. Called
- * by pkt_find_validated() and pkt_find_cached(). c.decided may be set only from a context
- * of the fast path, which has found the source on no list.
+ * by pkt_find_validated() and pkt_find_cached(). c.decided may be set only from a
+ * context of the fast path, which has found the source on no list.
  */
 static __always_inline int pkt_find(struct xdp_md *ctx, bool validates,
 				    struct pkt_ctx *ret)
@@ -56,9 +56,8 @@ static __always_inline int pkt_find(struct xdp_md *ctx, bool validates,
 		action = target_find(ctx, &p, &target);
 		if (action != PATH_SLOW)
 			return action;
-		ret->target = TARGET(target.slot, target.kind);
-		ret->offsets = packet_offsets(&p);
-		ret->length = p.length;
+		pkt_fill(ret, TAIL_CTX(target.slot, target.kind, p.length),
+			 packet_offsets(&p));
 	}
 	pkt_packet(ctx, ret, &p);
 	if (validates)
@@ -135,17 +134,17 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 }
 
 /*
- * Apply the decision @decision, a reason with a form above it: count it, sample it, and
- * note that it goes on. Returns XDP_PASS or XDP_DROP; REASON_CHALLENGED passes, and its
- * caller sends the challenge. Called once per datagram by both programs. Analysed once by
- * the verifier.
+ * Apply the decision @decided, a reason: count it, sample it, and note that the datagram
+ * goes on. Returns XDP_PASS or XDP_DROP; REASON_CHALLENGED passes, and its caller sends
+ * the challenge. Called once per datagram by both programs. Analysed once by the
+ * verifier.
  *
  * Called by shield_validate() and by shield_cache(), which counts a query that it serves
  * by cache_count() instead. It takes from no limit: the decision has.
  */
-__noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 decision)
+__noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 decided)
 {
-	enum reason reason = decision & ((1 << DECISION_FORM_SHIFT) - 1);
+	enum reason reason = decided;
 	enum verdict verdict = reason_verdict(reason);
 	struct live *l = &live;
 	struct target target;
@@ -222,7 +221,7 @@ __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 static __always_inline bool challenge_possible(struct xdp_md *ctx,
 					       const struct pkt_ctx *c)
 {
-	return challenge_fits(pkt_kind(c), c->offsets & OFFSET_MASK, reply_frame(ctx)) &&
+	return challenge_fits(pkt_kind(c), c->payload & OFFSET_MASK, reply_frame(ctx)) &&
 	       reply_possible(ctx, c);
 }
 
@@ -277,24 +276,22 @@ int shield_validate(struct xdp_md *ctx)
 {
 	struct pkt_ctx c = { 0 };
 	int action = pkt_find_validated(ctx, &c);
-	__u32 decision, form, reason;
+	__u32 reason;
 
 	if (action != PATH_SLOW)
 		return action;
-	decision = pkt_decide(ctx, &c);
-	form = decision >> DECISION_FORM_SHIFT;
-	reason = decision & ((1 << DECISION_FORM_SHIFT) - 1);
+	reason = pkt_decide(ctx, &c);
 	if (reason == REASON_CHALLENGED && !challenge_possible(ctx, &c))
-		decision = reason = REASON_SERVICE_LIMIT;
-	action = decision_apply(ctx, &c, decision);
+		reason = REASON_SERVICE_LIMIT;
+	action = decision_apply(ctx, &c, reason);
 	if (action != XDP_PASS)
 		return action;
-	if (form)
+	if (c.form)
 		validated_note(ctx, &c);
 	if (reason == REASON_CHALLENGED)
 		return pkt_keys(&c) == KEYS_NONE ? challenge_send(ctx, &c)
 						 : keys_challenge_send(ctx, &c);
-	return form ? rewrite_request(ctx, &c, form) : XDP_PASS;
+	return c.form ? rewrite_request(ctx, &c, c.form) : XDP_PASS;
 }
 
 #endif /* SHIELD_VALIDATE_BPF_H */

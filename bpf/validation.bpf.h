@@ -385,9 +385,6 @@ static __always_inline bool validated_record(struct live *l,
 	return true;
 }
 
-#define DECISION_FORM_SHIFT \
-	8 /* of what validation_decide() returns: the form is above it */
-
 /*
  * Return into what to rewrite a datagram with the cookie @returned: enum cookie_form or
  * COOKIE_REPLACED; 0: it has none. Called by validation_decide() alone. @returned must be
@@ -423,13 +420,13 @@ static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, b
 
 /*
  * Decide about a datagram that takes part in address validation. @returned: of
- * cookie_check(), or 0. Returns the reason; if the datagram carries a valid cookie, above
- * DECISION_FORM_SHIFT into what to rewrite it. Called by pkt_decide(). Analysed once by
- * the verifier.
+ * cookie_check(), or 0. Returns the reason. If the datagram carries a valid cookie and
+ * passes, c->form becomes that into which it is to be rewritten. Called by pkt_decide().
+ * Analysed once by the verifier.
  *
  * A right cookie is recorded last: a client beyond its limits is not validated.
  */
-__noinline int validation_decide(const struct pkt_ctx *c, __u32 returned)
+__noinline int validation_decide(struct pkt_ctx *c, __u32 returned)
 {
 	__u32 slot, form, class, random = 0;
 	struct live *l = &live;
@@ -495,7 +492,8 @@ __noinline int validation_decide(const struct pkt_ctx *c, __u32 returned)
 	if (form != COOKIE_REPLACED &&
 	    !validated_record(l, &c->peer, form, returned, now))
 		return REASON_CONTENDED;
-	return reason | form << DECISION_FORM_SHIFT;
+	c->form = form;
+	return reason;
 }
 
 /*
