@@ -45,7 +45,7 @@ static __always_inline __u64 amplification_prefix(const struct packet *p, enum s
 
 /*
  * Return a hash of @prefix: the index of its line, and below that its tag. Called by
- * amplification_update() alone; cell_amplification() must return the same.
+ * amplification_line_at() alone; cell_amplification() must return the same.
  */
 static __always_inline __u32 amplification_place(const struct live *l, __u64 prefix)
 {
@@ -54,7 +54,7 @@ static __always_inline __u32 amplification_place(const struct live *l, __u64 pre
 
 /*
  * Return the tag in @place: not 0, which is that of a cell that was never taken. Called
- * by amplification_update() alone.
+ * by amplification_line_at() alone.
  */
 static __always_inline __u32 amplification_tag(__u32 place)
 {
@@ -65,8 +65,9 @@ static __always_inline __u32 amplification_tag(__u32 place)
 
 /*
  * Return the tag of the prefix that @cell belongs to; 0: of none. Called by
- * amplification_choose(), amplification_credit_line() and amplification_charge_line().
- * The daemon reads the same bits (user/shield/shield_about.c).
+ * amplification_choose(), amplification_credit_prefix() and
+ * amplification_charge_prefix(). The daemon reads the same bits
+ * (user/shield/shield_about.c).
  */
 static __always_inline __u32 amplification_cell_tag(__u64 cell)
 {
@@ -75,8 +76,9 @@ static __always_inline __u32 amplification_cell_tag(__u64 cell)
 
 /*
  * Return the time, in ns, at which the prefix of @cell is out of debt. Called by
- * amplification_choose(), amplification_credit_line() and amplification_charge_line().
- * The inverse of amplification_cell_make(), less its rounding.
+ * amplification_choose(), amplification_credit_prefix() and
+ * amplification_charge_prefix(). The inverse of amplification_cell_make(), less its
+ * rounding.
  */
 static __always_inline __u64 amplification_cell_due(__u64 cell)
 {
@@ -85,9 +87,9 @@ static __always_inline __u64 amplification_cell_due(__u64 cell)
 
 /*
  * Make the cell of @tag that is out of debt at @due_ns, rounded up to
- * AMPLIFICATION_GRAIN_NS. Called by amplification_credit_line() and
- * amplification_charge_line(). Round up: rounded down, many small datagrams would be
- * free.
+ * AMPLIFICATION_GRAIN_NS. Called by amplification_credit_prefix()
+ * and amplification_charge_prefix(). Round up: rounded down, many small datagrams would
+ * be free.
  */
 static __always_inline __u64 amplification_cell_make(__u64 due_ns, __u32 tag)
 {
@@ -98,8 +100,8 @@ static __always_inline __u64 amplification_cell_make(__u64 due_ns, __u32 tag)
 
 /*
  * Return the time that debts are compared with. In strict mode it stands still, so time
- * gives no credit. Called by amplification_update() alone; about_allowance() must compare
- * with the same time.
+ * gives no credit. Called by amplification_credit_prefix() and
+ * amplification_charge_prefix(); about_allowance() must compare with the same time.
  */
 static __always_inline __u64 amplification_now(const struct live *l)
 {
@@ -110,9 +112,9 @@ static __always_inline __u64 amplification_now(const struct live *l)
  * Return the index of the cell with @tag in @line, or of one that it may take, or
  * AMPLIFICATION_WAYS: all are in debt. It takes the first that had no credit since
  * @floor_ns, or else the one with the least credit. *@ret_seen: the cell as it was read,
- * for the compare-and-swap. Called by amplification_credit_line() and
- * amplification_charge_line(). Never return a cell of another tag that is in debt: its
- * debt would be forgotten. Both loops must keep the bound AMPLIFICATION_WAYS for the
+ * for the compare-and-swap. Called by amplification_credit_prefix()
+ * and amplification_charge_prefix(). Never return a cell of another tag that is in debt:
+ * its debt would be forgotten. Both loops must keep the bound AMPLIFICATION_WAYS for the
  * verifier. amplification_left() (user/shield/shield_about.c) follows the same rules.
  */
 static __always_inline __u32 amplification_choose(const struct amplification_line *line,
@@ -145,29 +147,48 @@ static __always_inline __u32 amplification_choose(const struct amplification_lin
 }
 
 /*
- * Credit the prefix of @tag: move its cell in @line back by @credit_ns, down to what
- * credit is kept. Returns 0 if nothing was changed: no more credit is kept, no cell can
- * be taken, or LIMIT_TRIES races were lost. Analysed once by the verifier, like the next.
- * Called by amplification_update() alone. The result must stay at or above the floor, or
- * a source could save up credit without end.
+ * Return the line of @prefix, and the tag of its cell in *@ret_tag. NULL: there is none,
+ * which cannot be. Called by amplification_credit_prefix() and
+ * amplification_charge_prefix().
  */
-__noinline int amplification_credit_line(struct amplification_line *line, __u64 credit_ns,
-					 __u32 tag, __u64 now_ns)
+static __always_inline struct amplification_line *
+amplification_line_at(const struct live *l, __u64 prefix, __u32 *ret_tag)
 {
-	__u64 floor = now_ns - live.amplification.credit_ns, seen, from;
-	__u32 way;
+	__u32 place = amplification_place(l, prefix);
+	__u32 index = place >> AMPLIFICATION_TAG_BITS;
 
+	*ret_tag = amplification_tag(place);
+	return bpf_map_lookup_elem(&amplification, &index);
+}
+
+/*
+ * Credit @bytes to @prefix: move its cell back, down to what credit is kept. Returns 0 if
+ * nothing was changed: no more credit is kept, no cell can be taken, or LIMIT_TRIES races
+ * were lost. Reads the limit's settings itself, so that the verifier analyses it apart,
+ * like the next. Called by amplification_credit(), amplification_credit_move() and
+ * challenge_charge(), each of which has checked that the limit is on (byte_ns not 0). The
+ * result must stay at or above the floor, or a source could save up credit without end.
+ */
+__noinline int amplification_credit_prefix(__u64 prefix, __u64 bytes)
+{
+	const struct live *l = &live;
+	__u64 credit = bytes * l->amplification.byte_ns, now = amplification_now(l);
+	__u64 floor = now - l->amplification.credit_ns, seen, from;
+	struct amplification_line *line;
+	__u32 way, tag;
+
+	line = amplification_line_at(l, prefix, &tag);
 	if (!line)
 		return 0;
 	for (int i = 0; i < LIMIT_TRIES; i++) {
-		way = amplification_choose(line, tag, floor, now_ns, &seen);
+		way = amplification_choose(line, tag, floor, now, &seen);
 		if (!index_below(&way, AMPLIFICATION_WAYS))
 			return 0;
 		from = amplification_cell_tag(seen) == tag ? amplification_cell_due(seen)
-							   : now_ns;
+							   : now;
 		if (from <= floor)
 			return 0;
-		from = from - floor > credit_ns ? from - credit_ns : floor;
+		from = from - floor > credit ? from - credit : floor;
 		if (__sync_val_compare_and_swap(&line->cells[way], seen,
 						amplification_cell_make(from, tag)) ==
 		    seen)
@@ -188,33 +209,39 @@ __noinline int amplification_credit_line(struct amplification_line *line, __u64 
 #define AMPLIFICATION_BETWEEN 2
 
 /*
- * Charge the prefix of @tag: move its cell in @line forward by @cost_ns. Returns 0, and
- * charges nothing, if the cell would be more than @shares halves of the window ahead of
- * @now_ns, if none can be taken, or after LIMIT_TRIES lost races. AMPLIFICATION_BETWEEN:
- * of AMPLIFICATION_ASK, nothing is charged, and AMPLIFICATION_WHOLE would be enough.
- * Unused time and credit of other prefixes do not help. Returns 1 without a @line, which
- * cannot be. Called by amplification_update() alone, with @shares above 0. The comparison
- * with the limit must come before the exchange, so that a refused charge changes nothing.
+ * Charge @bytes that are to be sent to @prefix: move its cell forward. Returns 0, and
+ * charges nothing, if the cell would be more than @shares halves of the window ahead, if
+ * none can be taken, or after LIMIT_TRIES lost races: the bytes must not be sent.
+ * AMPLIFICATION_BETWEEN: of AMPLIFICATION_ASK, nothing is charged, and
+ * AMPLIFICATION_WHOLE would be enough. Unused time and credit of other prefixes do not
+ * help. Returns 1 without a line, which cannot be.
+ *
+ * Called by amplification_charge_allowed(), egress_charge(), challenge_charge() and
+ * cache_charge(), each of which has checked that the limit is on (byte_ns not 0). At most
+ * one call may charge a datagram that is sent. The comparison with the limit must come
+ * before the exchange, so that a refused charge changes nothing.
  */
-__noinline int amplification_charge_line(struct amplification_line *line, __u64 cost_ns,
-					 __u32 tag, __u32 shares, __u64 now_ns)
+__noinline int amplification_charge_prefix(__u64 prefix, __u64 bytes, __u32 shares)
 {
-	__u64 floor = now_ns - live.amplification.credit_ns, seen, from, entry;
-	__u64 half = live.amplification.window_ns >> 1;
-	__u64 limit = now_ns + (shares & 31) * half;
-	__u32 way;
+	const struct live *l = &live;
+	__u64 cost = bytes * l->amplification.byte_ns, now = amplification_now(l);
+	__u64 floor = now - l->amplification.credit_ns, seen, from, entry;
+	__u64 half = l->amplification.window_ns >> 1, limit = now + (shares & 31) * half;
+	struct amplification_line *line;
+	__u32 way, tag;
 
+	line = amplification_line_at(l, prefix, &tag);
 	if (!line)
 		return 1;
 	for (int i = 0; i < LIMIT_TRIES; i++) {
-		way = amplification_choose(line, tag, floor, now_ns, &seen);
+		way = amplification_choose(line, tag, floor, now, &seen);
 		if (!index_below(&way, AMPLIFICATION_WAYS))
 			return 0;
 		from = amplification_cell_tag(seen) == tag ? amplification_cell_due(seen)
-							   : now_ns;
+							   : now;
 		if (from < floor)
 			from = floor;
-		entry = amplification_cell_make(from + cost_ns, tag);
+		entry = amplification_cell_make(from + cost, tag);
 		if (amplification_cell_due(entry) > limit)
 			return shares == AMPLIFICATION_ASK &&
 					       amplification_cell_due(entry) <=
@@ -228,28 +255,6 @@ __noinline int amplification_charge_line(struct amplification_line *line, __u64 
 }
 
 /*
- * Credit @bytes to @prefix (@shares 0), or charge @bytes that are to be sent to it, which
- * may then be @shares halves of the window ahead. Returns 0 if they must not be sent, and
- * of AMPLIFICATION_ASK as amplification_charge_line(). Reads the limit's settings itself,
- * so that the verifier analyses it apart. Called by amplification_credit(),
- * amplification_credit_move(), amplification_charge_allowed(), egress_charge(),
- * challenge_charge() and cache_charge(), each of which has checked that the limit is on
- * (byte_ns not 0). At most one call may charge a datagram that is sent.
- */
-__noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 shares)
-{
-	const struct live *l = &live;
-	__u32 place = amplification_place(l, prefix),
-	      index = place >> AMPLIFICATION_TAG_BITS;
-	struct amplification_line *line = bpf_map_lookup_elem(&amplification, &index);
-	__u64 ns = bytes * l->amplification.byte_ns, now = amplification_now(l);
-	__u32 tag = amplification_tag(place);
-
-	return shares ? amplification_charge_line(line, ns, tag, shares, now)
-		      : amplification_credit_line(line, ns, tag, now);
-}
-
-/*
  * Credit the prefix of the sender for a datagram of @bytes that goes on to the server and
  * is of no player. Called by decision_passed() alone. A datagram that the shield drops or
  * replies to must not be credited here: an attacker would be paid for spoofed datagrams.
@@ -258,7 +263,7 @@ static __always_inline void amplification_credit(const struct live *l,
 						 const struct packet *p, __u64 bytes)
 {
 	if (l->amplification.byte_ns)
-		amplification_update(amplification_prefix(p, SENDER), bytes, 0);
+		amplification_credit_prefix(amplification_prefix(p, SENDER), bytes);
 }
 
 #define MOVE_TIMES 3 /* credit of a move, in its own size; with the allowance 4 times */
@@ -274,9 +279,9 @@ static __always_inline void amplification_credit_move(const struct live *l,
 						      const struct packet *p, __u64 bytes)
 {
 	if (l->amplification.byte_ns)
-		amplification_update(amplification_prefix(p, SENDER),
-				     l->amplification.strict ? bytes : MOVE_TIMES * bytes,
-				     0);
+		amplification_credit_prefix(amplification_prefix(p, SENDER),
+					    l->amplification.strict ? bytes
+								    : MOVE_TIMES * bytes);
 }
 
 /*
@@ -302,8 +307,8 @@ static __always_inline bool amplification_charge_allowed(const struct live *l,
 		net = net >> 8 | 1ull << 56;
 	bytes = (bytes >> ALLOWED_AMPLIFICATION_SHIFT) + 1;
 	return !l->amplification.byte_ns ||
-	       amplification_update(net | AMPLIFICATION_ALLOWED, bytes,
-				    AMPLIFICATION_WHOLE);
+	       amplification_charge_prefix(net | AMPLIFICATION_ALLOWED, bytes,
+					   AMPLIFICATION_WHOLE);
 }
 
 #endif /* AMPLIFICATION_BPF_H */

@@ -213,9 +213,9 @@ static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more
 					     __u32 bytes)
 {
 	if (!live.amplification.byte_ns ||
-	    amplification_update(pkt_prefix(c), more, AMPLIFICATION_WHOLE))
+	    amplification_charge_prefix(pkt_prefix(c), more, AMPLIFICATION_WHOLE))
 		return true;
-	amplification_update(pkt_prefix(c), bytes, 0);
+	amplification_credit_prefix(pkt_prefix(c), bytes);
 	return false;
 }
 

@@ -133,10 +133,10 @@ static __always_inline enum reason egress_charge(struct __sk_buff *ctx,
 	net = address_net(p, RECEIVER);
 	prefix = net >> 8 | (__u64)p->ipv6 << 56 |
 		 (shares == AMPLIFICATION_LEVEL ? AMPLIFICATION_SIGN_ON : 0);
-	charged = amplification_update(prefix, bytes, shares);
+	charged = amplification_charge_prefix(prefix, bytes, shares);
 	if (unlikely(charged == AMPLIFICATION_BETWEEN))
 		charged = reputation_reason(net, clock_now(l)) != REASON_CACHED_PREFIX &&
-			  amplification_update(prefix, bytes, AMPLIFICATION_WHOLE);
+			  amplification_charge_prefix(prefix, bytes, AMPLIFICATION_WHOLE);
 	return charged ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
 }
 

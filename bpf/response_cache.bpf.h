@@ -288,7 +288,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 			return REASON_COUNT;
 	}
 	if (bytes > received && l->amplification.byte_ns &&
-	    !amplification_update(pkt_prefix(c), bytes - received, shares))
+	    !amplification_charge_prefix(pkt_prefix(c), bytes - received, shares))
 		return why == REASON_CACHED_PREFIX || why == REASON_CACHED_RECURRING
 			       ? REASON_COUNT
 			       : REASON_AMPLIFICATION;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * shield_cells.h - where the tables have the cells of one address, as the programs
- * compute it (admit_net(), amplification_update()). tests/kern/kern_explain_trial.c holds
+ * compute it (admit_net(), amplification_charge_prefix()). tests/kern/kern_explain_trial.c holds
  * the two together.
  */
 #ifndef SHIELD_CELLS_H
