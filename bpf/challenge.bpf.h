@@ -242,13 +242,24 @@ static __always_inline bool challenge_admit(enum wire_family family,
 
 /*
  * Return the kind of the challenge, which is named as the server's own. Called by
- * challenge_reply() alone, for the counter: COUNTER_OUT(CHALLENGED, kind) must exist.
+ * challenge_reply() alone. challenge_number() must name the counter of the same kind.
  */
 static __always_inline enum wire_kind challenge_kind(enum wire_family family)
 {
 	return family == FAMILY_QUAKE3	     ? KIND_ECHO
 	       : family == FAMILY_QUAKEWORLD ? KIND_S2C_CHALLENGE
 					     : KIND_CHALLENGE;
+}
+
+/*
+ * Return the number of the counter of challenge_kind(). Called by challenge_reply()
+ * alone. Constants, of which one is chosen.
+ */
+static __always_inline __u32 challenge_number(enum wire_family family)
+{
+	return family == FAMILY_QUAKE3	     ? COUNTER_OUT(CHALLENGED, KIND_ECHO)
+	       : family == FAMILY_QUAKEWORLD ? COUNTER_OUT(CHALLENGED, KIND_S2C_CHALLENGE)
+					     : COUNTER_OUT(CHALLENGED, KIND_CHALLENGE);
 }
 
 /*
@@ -288,9 +299,12 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
  */
 static __always_inline int send_back(struct xdp_md *ctx)
 {
-	__u32 at = ctx->ingress_ifindex;
+	__u32 at;
 
-	return unlikely(live.veths >> (at & 31) & 1) ? (int)bpf_redirect(at, 0) : XDP_TX;
+	if (likely(!live.veths))
+		return XDP_TX;
+	at = ctx->ingress_ifindex;
+	return live.veths >> (at & 31) & 1 ? (int)bpf_redirect(at, 0) : XDP_TX;
 }
 
 /*
@@ -319,8 +333,8 @@ static __always_inline int challenge_reply(struct xdp_md *ctx, const struct pkt_
 	challenge_for(family, form, &c->peer, now, &challenge);
 	if (!challenge_write(ctx, c, a, form, &challenge))
 		return XDP_DROP;
-	count_sent(ctx, pkt_slot(c), kind, REASON_CHALLENGED,
-		   COUNTER_OUT(CHALLENGED, kind), a->length, reply_frame(ctx));
+	count_sent(ctx, pkt_slot(c), kind, REASON_CHALLENGED, challenge_number(family),
+		   a->length, reply_frame(ctx));
 	return send_back(ctx);
 }
 

@@ -66,7 +66,10 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct pk
 	__u64 counted;
 	struct counter_row *row = NULL;
 	__u32 key;
-	__u64 *counter = counter_at(slot, COUNTER_IN(CHALLENGED, kind), &row, &key);
+	__u32 number = kind == KIND_GETCHALLENGE
+			       ? COUNTER_IN(CHALLENGED, KIND_GETCHALLENGE)
+			       : COUNTER_IN(CHALLENGED, kind);
+	__u64 *counter = counter_at(slot, number, &row, &key);
 
 	if (!counter)
 		return;

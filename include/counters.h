@@ -231,7 +231,8 @@ static const struct counter_span counter_spans[2][REASON_COUNT] = {
  */
 static __always_inline __u32 counter_in_span(struct counter_span span, __u32 kind)
 {
-	if (!index_below(&kind, KIND_COUNT))
+	/* Of a constant kind the result is one: index_below() would hide it. */
+	if (!__builtin_constant_p(kind) && !index_below(&kind, KIND_COUNT))
 		return COUNTERS;
 	if (span.placed)
 		kind = counter_places[kind];
