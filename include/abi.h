@@ -404,6 +404,17 @@ struct unjudged {
 	__u32 all; /* 1: and none came in lately by an interface with the shield */
 };
 
+#define UNRUN_MAX 16 /* interfaces: CONFIG_INTERFACES */
+
+/*
+ * An interface that carries our program, and delivers frames without running it. Written
+ * by the daemon, for other commands to read.
+ */
+struct unrun {
+	__u32 ifindex; /* interface; 0: none */
+	__u32 since_s; /* when that was seen first, seconds since 1970 */
+};
+
 /* --- frames for this host ----------------------------------------------------------- */
 
 #define LOCAL_MACS 128
@@ -500,6 +511,7 @@ struct live {
 	struct detected detected[SERVICES_MAX];
 	struct unjudged
 		unjudged[SERVICES_MAX]; /* written by the daemon, for other commands */
+	struct unrun unrun[UNRUN_MAX]; /* written by the daemon, for other commands */
 	struct owner owners[SERVICES_MAX]; /* by slot */
 	__u64 masters_due_ns[SERVICES_MAX]; /* state of report_limit, by slot */
 	__u32 counted[SERVICES_MAX]; /* by slot: counters_turn when one changed last */

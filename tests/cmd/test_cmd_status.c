@@ -323,6 +323,25 @@ static void a_fallback_is_said_first(void **state)
 	assert_non_null(strstr(said_out, "\"fallback\":true"));
 }
 
+/* An interface that does not run its program is not protected, attached or not. */
+static void a_program_that_does_not_run_is_a_fault(void **state)
+{
+	(void)state;
+	attach("eth7", (struct shield_link){
+			       .mode = MODE_NATIVE, .attached = true, .since = 99 });
+	attach("eth8", (struct shield_link){ .mode = MODE_NATIVE,
+					     .attached = true,
+					     .program_id = 5,
+					     .ingress = true,
+					     .egress = true,
+					     .unrun_since = 1234 });
+	assert_int_equal(say("status"), 5);
+	assert_non_null(strstr(said_out, "eth7: protected, native mode"));
+	assert_non_null(strstr(said_out, "eth8: attached, judges nothing since "));
+	assert_int_equal(say("status --json"), 5);
+	assert_non_null(strstr(said_out, "\"protected\":false"));
+}
+
 /* The reason for each service that is not answered for, and none for the others. */
 static void each_service_has_its_own_reason(void **state)
 {
@@ -558,6 +577,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_rich_status_is_shown_whole),
 		TEST(a_fallback_is_said_first),
+		TEST(a_program_that_does_not_run_is_a_fault),
 		TEST(each_service_has_its_own_reason),
 		TEST(ways_that_are_unknown_are_in_no_count),
 		TEST(what_is_not_judged_is_not_protected),

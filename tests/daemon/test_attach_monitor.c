@@ -31,6 +31,8 @@ static struct nic {
 	int refuses; /* -errno of an attempt to attach */
 	bool pinned; /* something of ours was on it before: its program is exchanged */
 	int attached, released; /* how often */
+	enum attach_mode mode; /* that was asked for last */
+	time_t unrun; /* since when it does not run the program; 0: it does */
 } nics[4];
 
 static time_t now_s;
@@ -75,6 +77,7 @@ int shield_attach(struct shield *shield, const char *interface, enum attach_mode
 
 	(void)shield;
 	nic->attached++;
+	nic->mode = mode;
 	if (nic->refuses)
 		return nic->refuses;
 	*ret_mode = mode == MODE_SKB ? MODE_SKB : MODE_NATIVE;
@@ -99,7 +102,8 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 			continue;
 		ret[count] = (struct shield_link){ .attached = !nics[i].half,
 						   .ingress = true,
-						   .egress = !nics[i].half };
+						   .egress = !nics[i].half,
+						   .unrun_since = nics[i].unrun };
 		strcpy(ret[count++].interface, nics[i].name);
 	}
 	return count;
@@ -277,6 +281,38 @@ static void a_reload_lets_go_of_what_is_not_named(void **state)
 	assert_int_equal(attach_monitor_repair(&monitor), 2);
 }
 
+/* Ours is taken off and put on anew, in the mode that is asked for. */
+static void a_renewed_interface_is_attached_anew(void **state)
+{
+	(void)state;
+	named("a0", NULL);
+	assert_int_equal(attach_monitor_renew(&monitor, "a0", MODE_SKB), -ENOENT);
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
+	assert_true(attach_monitor_watches(&monitor, "a0"));
+	assert_false(attach_monitor_watches(&monitor, "b0"));
+	assert_int_equal(attach_monitor_renew(&monitor, "b0", MODE_SKB), -ENOENT);
+	assert_int_equal(nics[1].attached, 0);
+	assert_int_equal(attach_monitor_renew(&monitor, "a0", MODE_SKB), 0);
+	assert_int_equal(nics[0].released, 1);
+	assert_int_equal(nics[0].attached, 2);
+	assert_int_equal(nics[0].mode, MODE_SKB);
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
+	assert_int_equal(nics[0].attached, 2);
+	/* An interface that does not run its program is not protected. */
+	nics[0].unrun = 1234;
+	assert_int_equal(attach_monitor_repair(&monitor), 0);
+	assert_int_equal(nics[0].attached, 2);
+	/* One that cannot be attached now is tried again later. */
+	nics[0].refuses = -EBUSY;
+	assert_int_equal(attach_monitor_renew(&monitor, "a0", MODE_NATIVE), -EBUSY);
+	nics[0].refuses = 0;
+	nics[0].unrun = 0;
+	now_s += 300;
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
+	assert_int_equal(nics[0].attached, 4);
+}
+
 /* Their order in the configuration is nothing to them. */
 static void a_reload_may_name_them_in_another_order(void **state)
 {
@@ -304,6 +340,7 @@ int main(void)
 		TEST(all_or_none),
 		TEST(a_reload_lets_go_of_what_is_not_named),
 		TEST(a_reload_may_name_them_in_another_order),
+		TEST(a_renewed_interface_is_attached_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

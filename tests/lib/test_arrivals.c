@@ -19,6 +19,7 @@
 
 #include "apart.h"
 #include "lib/arrivals.h"
+#include "lib/delivered.h"
 #include "lib/netlinks.h"
 #include "lib/udp_sockets.h"
 
@@ -111,6 +112,50 @@ static void the_longest_filter_is_taken(void **state)
 	close(udp("127.0.0.1", 0, PORT));
 	assert_int_equal(arrivals_next(fd, &a), 1);
 	close(fd);
+}
+
+/* A received frame counts once, a full queue or not; none before and after. */
+static void delivered_frames_are_counted(void **state)
+{
+	int fd = delivered_open();
+	__u64 count;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(udp("127.0.0.1", 0, PORT));
+	for (int turn = 0; turn < 3; turn++) {
+		assert_int_equal(delivered_begin(fd, lo), 0);
+		for (int i = 0; i < 1000 * turn; i++)
+			close(udp("127.0.0.1", 0, PORT));
+		assert_int_equal(delivered_end(fd, &count), 0);
+		/* And the kernel's replies: no socket has the port. */
+		assert_in_range(count, 1000 * turn, 2000 * turn);
+		close(udp("127.0.0.1", 0, PORT));
+	}
+	assert_int_equal(delivered_begin(fd, lo + 1000), -ENODEV);
+	assert_int_equal(delivered_begin(fd, lo), 0);
+	assert_int_equal(system("ip link set lo down"), 0);
+	assert_int_equal(delivered_end(fd, &count), -ENETDOWN);
+	assert_int_equal(system("ip link set lo up"), 0);
+	assert_int_equal(delivered_begin(fd, lo), 0);
+	assert_int_equal(delivered_end(fd, &count), 0);
+	close(fd);
+}
+
+/* By the interface's own count. */
+static void received_frames_are_read(void **state)
+{
+	struct netlink_row *rows = calloc(NETLINKS_MAX, sizeof(*rows));
+	unsigned long long before;
+
+	(void)state;
+	assert_non_null(rows);
+	before = netlinks_row(rows, (size_t)netlinks_read(rows), lo)->received;
+	for (int i = 0; i < 10; i++)
+		close(udp("127.0.0.1", 0, PORT));
+	assert_in_range(netlinks_row(rows, (size_t)netlinks_read(rows), lo)->received,
+			before + 10, before + 20);
+	free(rows);
 }
 
 struct wanted {
@@ -217,6 +262,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_comes_to_a_port_is_shown),
 		cmocka_unit_test(the_longest_filter_is_taken),
+		cmocka_unit_test(delivered_frames_are_counted),
+		cmocka_unit_test(received_frames_are_read),
 		cmocka_unit_test(sockets_and_addresses_are_found),
 		cmocka_unit_test(frames_go_up),
 		cmocka_unit_test(links_are_read),

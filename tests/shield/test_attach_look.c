@@ -212,7 +212,8 @@ static void a_mode_is_that_of_the_program(void **state)
  * ------------------------------------------------------------------------
  */
 
-static struct shield shield = { .dir = OURS };
+static struct live live;
+static struct shield shield = { .dir = OURS, .shared = &live };
 
 /* The one of @count links that is of @interface. */
 static const struct shield_link *link_of(const struct shield_link *links, size_t count,
@@ -255,6 +256,30 @@ static void links_are_what_is_on_interfaces(void **state)
 	assert_string_equal(links[1].interface, "");
 	unlink(OURS "/link-lo");
 	unlink(OURS "/elsewhere-right");
+}
+
+/* The daemon's note on an interface is told of its link, and of no other. */
+static void a_program_that_does_not_run_is_told(void **state)
+{
+	struct shield_link links[4];
+
+	(void)state;
+	link_to("left", 0, OURS "/link-left");
+	link_to("lo", XDP_FLAGS_SKB_MODE, OURS "/link-lo");
+	shield_unrun_put(&shield, UNRUN_MAX - 1, (int)if_nametoindex("left"), 1234);
+	shield_unrun_put(&shield, UNRUN_MAX, (int)if_nametoindex("lo"), 1234);
+	shield_links(&shield, links, 4);
+	assert_int_equal(link_of(links, 2, "left")->unrun_since, 1234);
+	assert_int_equal(link_of(links, 2, "lo")->unrun_since, 0);
+	assert_false(shield_link_protects(link_of(links, 2, "left")));
+	links[0] = (struct shield_link){ .attached = true };
+	assert_true(shield_link_protects(&links[0]));
+	links[0].unrun_since = 1234;
+	assert_false(shield_link_protects(&links[0]));
+	shield_unrun_put(&shield, UNRUN_MAX - 1, 0, 0);
+	shield_links(&shield, links, 4);
+	assert_int_equal(link_of(links, 2, "left")->unrun_since, 0);
+	unlink(OURS "/link-lo");
 }
 
 /* The pin says whose it was, with a comma for a dot. */
@@ -313,6 +338,7 @@ int main(void)
 		TEST(what_is_foreign_is_left_alone),
 		TEST(a_mode_is_that_of_the_program),
 		TEST(links_are_what_is_on_interfaces),
+		TEST(a_program_that_does_not_run_is_told),
 		TEST(an_interface_that_is_gone_has_its_name),
 		TEST(nobody_may_hear_what_a_veth_sends_back),
 	};

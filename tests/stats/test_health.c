@@ -57,6 +57,17 @@ static void health(void **state)
 		  false,
 		  "eth0: half protected: our program is not on what the machine joins\n"
 		  "0 of 1 interface protected\n" },
+		{ { .interface = "eth0",
+		    .attached = true,
+		    .ingress = true,
+		    .egress = true,
+		    .program_id = 5,
+		    .unrun_since = 1700000000 },
+		  "eth0",
+		  false,
+		  "eth0: attached, judges nothing since 2023-11-14T22:13:20Z: its driver does "
+		  "not run our program\n"
+		  "0 of 1 interface protected\n" },
 		{ { .interface = "eth1", .attached = true, .program_id = 5 },
 		  "eth0",
 		  false,

@@ -126,8 +126,16 @@ static int fill(void **state)
 			     .mode = MODE_SKB,
 			     .program_id = 7,
 			     .ingress = true,
-			     .egress = true } },
-		.link_count = 6,
+			     .egress = true },
+			   { .interface = "eth7",
+			     .mode = MODE_NATIVE,
+			     .attached = true,
+			     .ingress = true,
+			     .egress = true,
+			     .program_id = 5,
+			     .since = 1700000000,
+			     .unrun_since = 1700000900 } },
+		.link_count = 7,
 		.services = services,
 		.service_count = 3,
 		.generation = 17,
@@ -169,7 +177,7 @@ static void as_text(void **state)
 	stats.link_count = 0;
 	stats.service_count = 0;
 	assert_int_equal(stats_text(&stats, held.out), 0);
-	stats.link_count = 6;
+	stats.link_count = 7;
 	stats.service_count = 3;
 	held_end("tests/stats/held_text.txt");
 }

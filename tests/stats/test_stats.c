@@ -121,9 +121,9 @@ static void json_to_the_letter(void **state)
 	static const char expected[] =
 		"{\"interface\":\"eth0\",\"mode\":\"native\",\"interfaces\":["
 		"{\"interface\":\"eth0\",\"mode\":\"native\","
-		"\"since\":\"2023-11-14T22:13:20Z\",\"protected\":true,\"ingress\":true,\"egress\":true,\"missing\":false,\"up\":true},"
+		"\"since\":\"2023-11-14T22:13:20Z\",\"protected\":true,\"judges_nothing_since\":null,\"ingress\":true,\"egress\":true,\"missing\":false,\"up\":true},"
 		"{\"interface\":\"eth1\",\"mode\":\"skb\","
-		"\"since\":\"2023-11-14T22:14:20Z\",\"protected\":false,\"ingress\":false,\"egress\":true,\"missing\":false,\"up\":true}],"
+		"\"since\":\"2023-11-14T22:14:20Z\",\"protected\":false,\"judges_nothing_since\":null,\"ingress\":false,\"egress\":true,\"missing\":false,\"up\":true}],"
 		"\"services\":[{\"name\":\"ffa\",\"protocol\":\"quake3\","
 		"\"observe\":false,\"players\":3,"
 		"\"amplification\":{\"payload\":0.5,\"wire\":0.25},\"counters\":["

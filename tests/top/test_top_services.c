@@ -404,6 +404,21 @@ static void two_links(struct stats *s)
 					    .missing = true };
 }
 
+static void unrun_link(struct stats *s)
+{
+	two_links(s);
+	s->links[0].unrun_since = 1700000000;
+}
+
+static void an_interface_that_judges_nothing_says_so(void **state)
+{
+	(void)state;
+	change = unrun_link;
+	look_at(1);
+	top_draw(top);
+	assert_non_null(strstr(line(0), "eth0 (native) JUDGES NOTHING"));
+}
+
 /* If not all interfaces have room, the missing one is shown first. */
 static void a_lost_interface_comes_first(void **state)
 {
@@ -433,6 +448,7 @@ int main(void)
 		ROW(a_small_screen_shows_services),
 		ROW(a_large_screen_shows_more),
 		ROW(nothing_is_configured),
+		ROW(an_interface_that_judges_nothing_says_so),
 		ROW(a_lost_interface_comes_first),
 	};
 

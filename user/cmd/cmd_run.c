@@ -34,6 +34,7 @@
 #include "lib/loop.h"
 #include "lib/names.h"
 #include "daemon/priv.h"
+#include "daemon/run_check.h"
 #include "daemon/serve.h"
 #include "daemon/witness.h"
 #include "shield/shield.h"
@@ -64,6 +65,7 @@ struct daemon {
 	struct cache_refresh *refresh; /* queries servers for the response cache */
 	struct attach_monitor monitor; /* of what is attached */
 	struct witness *witness; /* of what comes in where nothing is attached */
+	struct run_check *run_check; /* of attached programs that do not run */
 	enum pins_life pins_life;
 	int signals; /* signalfd */
 	int events; /* of interfaces */
@@ -328,6 +330,7 @@ static void on_tick(void *context)
 	shield_here(d->shield);
 	look_at_protocols(d);
 	witness_look(d->witness);
+	run_check_look(d->run_check);
 	look_after(d);
 }
 
@@ -458,7 +461,8 @@ static int start_service(struct daemon *d)
 		err = cache_refresh_start(d->shield, d->config, d->pin, &d->refresh);
 	if (!err) {
 		d->witness = witness_open(d->shield, d->config);
-		err = d->witness ? 0 : -ENOMEM;
+		d->run_check = run_check_open(d->shield, &d->monitor);
+		err = d->witness && d->run_check ? 0 : -ENOMEM;
 	}
 	if (!err) {
 		serve_players(d->serve, d->live);
@@ -568,6 +572,7 @@ int cmd_run(const struct call *call)
 	}
 
 	witness_close(d.witness);
+	run_check_close(d.run_check);
 	incident_monitor_stop(d.incidents);
 	serve_stop(d.serve);
 	cache_refresh_stop(d.refresh);

@@ -192,7 +192,7 @@ static void status_collect(const struct shield *shield, const char *pin,
 		ret->link_count = CONFIG_INTERFACES;
 	ret->protected = ret->link_count > 0;
 	for (size_t i = 0; i < ret->link_count; i++)
-		ret->protected &= ret->links[i].attached;
+		ret->protected &= shield_link_protects(&ret->links[i]);
 	ret->test_count = self_test_run(shield, ret->tests);
 	for (size_t i = 0; i < ret->test_count; i++)
 		ret->protected &= self_test_protected(&ret->tests[i]);
@@ -258,7 +258,7 @@ static void link_print(const struct shield_link *l, bool observed)
 		printf("attached, but %s\n", link_idle(l));
 	if (l->attached && link_idle(l))
 		return;
-	if (l->attached)
+	if (shield_link_protects(l))
 		printf("%s, %s mode, since %s%s", observed ? "observed" : "protected",
 		       mode_name(l->mode), since, observed ? ": nothing is dropped" : "");
 	else

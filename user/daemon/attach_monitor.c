@@ -77,12 +77,14 @@ static void warn_absent(struct watched_if *p)
 }
 
 /*
- * 0, or -errno after a message, the one that an absent interface is worth included.
- * Called at the start, at a reload and by watched_repair().
+ * Attach in the mode @wanted. 0, or -errno after a message, the one that an absent
+ * interface is worth included. Called at the start, at a reload, by watched_repair() and
+ * by attach_monitor_renew().
  */
-static int watched_attach(struct attach_monitor *m, struct watched_if *p)
+static int watched_attach(struct attach_monitor *m, struct watched_if *p,
+			  enum attach_mode wanted)
 {
-	enum attach_mode mode = m->mode;
+	enum attach_mode mode = wanted;
 	int err = interface_check(m, p->interface);
 
 	if (err == -ENODEV) {
@@ -90,7 +92,7 @@ static int watched_attach(struct attach_monitor *m, struct watched_if *p)
 		return err;
 	}
 	if (!err)
-		err = shield_attach(m->shield, p->interface, m->mode, &mode);
+		err = shield_attach(m->shield, p->interface, wanted, &mode);
 	if (err < 0) {
 		p->state = WATCHED_FAILED;
 		return err;
@@ -114,7 +116,7 @@ int attach_monitor_start(struct attach_monitor *m, const struct config *config)
 		int err;
 
 		memcpy(m->interfaces[i].interface, config->interfaces[i], IF_NAMESIZE);
-		err = watched_attach(m, &m->interfaces[i]);
+		err = watched_attach(m, &m->interfaces[i], m->mode);
 		if (err && (err != -ENODEV || !m->wait)) {
 			attach_monitor_undo(m);
 			return err;
@@ -176,7 +178,26 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 	m->count = count;
 	for (size_t i = 0; i < count; i++)
 		if (interfaces[i].state == WATCHED_NEW)
-			watched_attach(m, &m->interfaces[i]);
+			watched_attach(m, &m->interfaces[i], m->mode);
+}
+
+bool attach_monitor_watches(const struct attach_monitor *m, const char *interface)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (!strcmp(m->interfaces[i].interface, interface))
+			return true;
+	return false;
+}
+
+int attach_monitor_renew(struct attach_monitor *m, const char *interface,
+			 enum attach_mode mode)
+{
+	struct watched_if *p = watched_find(m, interface);
+
+	if (!p)
+		return -ENOENT;
+	shield_release(m->shield, interface);
+	return watched_attach(m, p, mode);
 }
 
 /* --- looking after ----------------------------------------------------------------- */
@@ -261,7 +282,7 @@ static bool watched_repair(struct attach_monitor *m, struct watched_if *p,
 		if (p->state == WATCHED_FAILED)
 			log_info("'%s' is protected again", p->interface);
 		p->state = WATCHED_ATTACHED;
-		return true;
+		return shield_link_protects(l);
 	}
 	if (!if_nametoindex(p->interface)) {
 		warn_absent(p);
@@ -271,7 +292,7 @@ static bool watched_repair(struct attach_monitor *m, struct watched_if *p,
 		warn_removed(p, l);
 	if (retry_is_pending(p))
 		return false;
-	if (!watched_attach(m, p))
+	if (!watched_attach(m, p, m->mode))
 		return true;
 	if (p->state == WATCHED_FAILED)
 		retry_later(p);

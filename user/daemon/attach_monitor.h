@@ -64,6 +64,18 @@ void attach_monitor_undo(struct attach_monitor *monitor);
  * not name any more. To be asked attach_monitor_precheck() before. */
 void attach_monitor_reload(struct attach_monitor *monitor, const struct config *config);
 
+/* Return true if @interface is one that the monitor keeps attached. */
+bool attach_monitor_watches(const struct attach_monitor *monitor, const char *interface);
+
+/*
+ * Detach our programs from @interface and attach them anew, in @mode. 0, or -errno after
+ * a message: then nothing of ours is on it, and attach_monitor_repair() tries again later
+ * in the mode of the configuration. -ENOENT, without a message: the monitor does not know
+ * the interface. To be called only for an interface that carries our program.
+ */
+int attach_monitor_renew(struct attach_monitor *monitor, const char *interface,
+			 enum attach_mode mode);
+
 /*
  * Attach again where it is needed and possible. Returns how many interfaces are
  * protected.

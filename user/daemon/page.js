@@ -107,7 +107,7 @@ function showLinks(stats) {
 	const observed = stats.services.length && stats.services.every(s => s.observe);
 	const all = stats.interfaces.map(l => element("span", { class: l.protected && !observed ? "good" : "bad" },
 		`${l.interface} (${l.missing ? "missing" : l.mode}) ` +
-		(!l.protected ? "NOT protected" : observed ? "observed only: nothing is dropped" : "protected") +
+		(l.judges_nothing_since ? "attached, judges NOTHING" : !l.protected ? "NOT protected" : observed ? "observed only: nothing is dropped" : "protected") +
 		" "));
 	$("links").replaceChildren(...(all.length ? all : ["attached to nothing"]),
 		`configuration ${stats.generation}`);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 {
 	const struct ifinfomsg *link = NLMSG_DATA(m);
 	int left = (int)IFLA_PAYLOAD(m), below = 0;
+	struct rtnl_link_stats64 stats = { 0 };
 	bool elsewhere = false;
 	const char *kind = "";
 
@@ -58,9 +60,14 @@ static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 			ret->dormant = *(const __u8 *)RTA_DATA(a) == IF_OPER_DORMANT;
 		else if (a->rta_type == IFLA_LINK_NETNSID)
 			elsewhere = true;
+		else if (a->rta_type == IFLA_STATS64 &&
+			 RTA_PAYLOAD(a) >= offsetof(struct rtnl_link_stats64, tx_packets))
+			memcpy(&stats, RTA_DATA(a),
+			       offsetof(struct rtnl_link_stats64, tx_packets));
 		else if (a->rta_type == IFLA_LINKINFO)
 			kind = kind_of(a);
 	}
+	ret->received = stats.rx_packets;
 	strncpy(ret->kind, kind, NETLINK_KIND - 1);
 	if (!elsewhere && passes_frames(kind))
 		ret->parent = below;

@@ -22,6 +22,7 @@ struct netlink_row {
 	bool loopback, up; /* up: it is, and so is its carrier */
 	bool enabled; /* it is up, with a carrier or without */
 	bool dormant; /* it waits for another program, such as an 802.1X supplicant */
+	unsigned long long received; /* frames, as the driver counts them */
 	unsigned short type; /* ARPHRD_*: 1 is Ethernet */
 	char kind[NETLINK_KIND]; /* "bridge", "vlan", "veth", ...; "": hardware */
 	char name[IF_NAMESIZE];

@@ -90,7 +90,8 @@ static void judge_mode(const struct probe_facts *f, struct probe_findings *to)
 	} else if (is_forgetful(f)) {
 		probe_say(to, "mode", PROBE_WARN,
 			  "driver '%s' has native XDP, but where its ring or MTU changes "
-			  "while the shield is attached nothing is judged any more",
+			  "while the shield is attached nothing is judged until the "
+			  "daemon has noticed and attached again",
 			  f->driver);
 		probe_fix(to, "quakeshield detach # before a change, then start again");
 	} else {

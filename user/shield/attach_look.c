@@ -307,6 +307,21 @@ static void interface_flags(struct shield_link *link)
 		close(fd);
 }
 
+/* Return since when the program on @ifindex does not run, as the daemon noted; or 0. */
+static time_t unrun_since(const struct shield *s, __u32 ifindex)
+{
+	for (size_t i = 0; i < UNRUN_MAX; i++)
+		if (s->shared->unrun[i].ifindex == ifindex)
+			return s->shared->unrun[i].since_s;
+	return 0;
+}
+
+void shield_unrun_put(struct shield *s, size_t i, int ifindex, time_t since)
+{
+	if (i < UNRUN_MAX)
+		s->shared->unrun[i] = (struct unrun){ (__u32)ifindex, (__u32)since };
+}
+
 /*
  * Add an XDP link to struct link_list; beyond @max it is only counted. The callback of
  * shield_links(). `attached` must be true only if all programs that the mode needs are in
@@ -339,6 +354,7 @@ static int list_link(const char *dir, const char *name, int fd,
 	link->ingress = link->program_id == info->prog_id;
 	link->egress = tc_is_ours(dir, TC_OUT, pinned, info->xdp.ifindex);
 	interface_flags(link);
+	link->unrun_since = unrun_since(list->shield, info->xdp.ifindex);
 	link->attached = link->ingress && link->egress &&
 			 (link->mode != MODE_SKB ||
 			  tc_is_ours(dir, TC_IN, pinned, info->xdp.ifindex));

@@ -251,8 +251,21 @@ struct shield_link {
 	bool down; /* the interface is down, or has no carrier */
 	bool loopback;
 	__u32 program_id; /* the XDP program on the interface; 0: none */
+	time_t unrun_since; /* when the daemon saw first that frames come in by the
+			       interface, and that the program does not run; 0: it runs,
+			       as far as is known */
 	time_t since; /* when it was attached */
 };
+/* Return true if all our programs are on the interface, and run as far as is known. */
+static inline bool shield_link_protects(const struct shield_link *link)
+{
+	return link->attached && !link->unrun_since;
+}
+/*
+ * Note in the row @i, 0 to UNRUN_MAX - 1, that the interface @ifindex carries our program
+ * and has not run it since @since; 0: no interface. Called by the daemon (run_check.c).
+ */
+void shield_unrun_put(struct shield *shield, size_t i, int ifindex, time_t since);
 /* Return how many links there are; fills at most @max of @ret. */
 size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
 

@@ -20,7 +20,15 @@ void health_fault(const struct shield_link *link, FILE *out)
 	else if (!link->ingress)
 		fprintf(out, "not protected: another program (id %u) is attached",
 			link->program_id);
-	else if (!link->egress)
+	else if (link->attached) {
+		char since[TIME_TEXT];
+
+		time_format(link->unrun_since, since);
+		fprintf(out,
+			"attached, judges nothing since %s: its driver does not run our "
+			"program",
+			since);
+	} else if (!link->egress)
 		fputs("half protected: our program is not on what leaves by it", out);
 	else
 		fputs("half protected: our program is not on what the machine joins",
@@ -44,7 +52,7 @@ bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZ
 	for (size_t i = 0; i < count; i++) {
 		const struct shield_link *link = link_find(stats, interfaces[i]);
 
-		if (link && link->attached) {
+		if (link && shield_link_protects(link)) {
 			good++;
 			continue;
 		}

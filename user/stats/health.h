@@ -17,8 +17,8 @@
 	"responses: both are off"
 
 /*
- * Write what is wrong with a link on which not all programs are attached, as words that
- * continue a sentence.
+ * Write what is wrong with a link on which not all programs are attached, or do not run,
+ * as words that continue a sentence.
  */
 void health_fault(const struct shield_link *link, FILE *out);
 

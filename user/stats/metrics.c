@@ -349,7 +349,7 @@ static void interface_ours(FILE *out, const struct ometric *m, const struct stat
 	for (size_t i = 0; i < s->link_count; i++) {
 		const char *values[] = { s->links[i].interface };
 
-		ometric_uint(out, m, values, s->links[i].attached);
+		ometric_uint(out, m, values, shield_link_protects(&s->links[i]));
 	}
 }
 
@@ -435,7 +435,7 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	X(interfaces, "interface", INFO, NULL,					\
 	  "Interfaces that the shield was attached to, with the mode.", "interface", "mode") \
 	X(interface_ours, "interface_protected", GAUGE, NULL,			\
-	  "1: the interface carries the shield's programs, both ways; 0: it does not, or does not exist.", "interface") \
+	  "1: the interface carries the shield's programs, both ways, and runs them; 0: it does not, or does not exist.", "interface") \
 	X(interface_since, "interface_attached_timestamp_seconds", GAUGE, "seconds", \
 	  "Time at which the shield was attached, since 1970.", "interface")			\
 	X(generation, "configuration_generation", GAUGE, NULL,			\

@@ -94,8 +94,12 @@ const struct json_key stats_json_link_keys[] = {
 	JSON_KEY("interface", "string", NULL, "Name of the interface."),
 	JSON_KEY("mode", "string", NULL, "`native` or `skb` (generic XDP)."),
 	JSON_KEY("since", "string", NULL, "When the shield was attached."),
-	JSON_KEY("protected", "boolean", NULL,
-		 "The interface carries the shield's programs, both ways."),
+	JSON_KEY(
+		"protected", "boolean", NULL,
+		"The interface carries the shield's programs, both ways, and runs them."),
+	JSON_KEY(
+		"judges_nothing_since", "string|null", NULL,
+		"When frames came in first that the attached program was not run for; null: it runs."),
 	JSON_KEY("ingress", "boolean", NULL,
 		 "It carries the program for received frames."),
 	JSON_KEY("egress", "boolean", NULL, "It carries the program for sent frames."),
@@ -251,13 +255,15 @@ static json_t *service(const struct stats_service *s, const json_t *decoded)
 
 json_t *stats_json_link(const struct shield_link *link)
 {
-	char since[TIME_TEXT];
+	char since[TIME_TEXT], unrun[TIME_TEXT];
 
 	time_format(link->since, since);
-	return json_pack("{s:s, s:s, s:s, s:b, s:b, s:b, s:b, s:b}", "interface",
+	time_format(link->unrun_since, unrun);
+	return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:b, s:b, s:b, s:b}", "interface",
 			 link->interface, "mode", mode_name(link->mode), "since", since,
-			 "protected", link->attached, "ingress", link->ingress, "egress",
-			 link->egress, "missing", link->missing, "up",
+			 "protected", shield_link_protects(link), "judges_nothing_since",
+			 link->unrun_since ? unrun : NULL, "ingress", link->ingress,
+			 "egress", link->egress, "missing", link->missing, "up",
 			 !link->missing && !link->down);
 }
 

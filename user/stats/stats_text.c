@@ -107,9 +107,10 @@ static void links_print(const struct stats *s, FILE *out)
 		time_format(l->since, since);
 		fprintf(out, "%s (%s) since %s%s\n", l->interface, mode_name(l->mode),
 			since,
-			l->attached  ? ""
-			: l->missing ? ": missing"
-				     : ": not protected any more");
+			shield_link_protects(l) ? ""
+			: l->missing		? ": missing"
+			: !l->attached		? ": not protected any more"
+						: ": attached, judges nothing");
 	}
 }
 

@@ -27,14 +27,15 @@ static int draw_links(const struct stats *s, bool ours, int x)
 		const struct shield_link *l = &s->links[i];
 		char text[80];
 
-		if (l->attached != ours)
+		if (shield_link_protects(l) != ours)
 			continue;
 		snprintf(text, sizeof(text), "%s (%s)%s", l->interface,
 			 mode_name(l->mode),
-			 l->attached  ? ""
-			 : l->missing ? " GONE"
-				      : " NOT OURS");
-		top_put(0, x, A_REVERSE | (l->attached ? 0 : A_BOLD), "%s", text);
+			 ours		? ""
+			 : l->missing	? " GONE"
+			 : !l->attached ? " NOT OURS"
+					: " JUDGES NOTHING");
+		top_put(0, x, A_REVERSE | (ours ? 0 : A_BOLD), "%s", text);
 		x += (int)strlen(text) + 2;
 	}
 	return x;
