@@ -208,6 +208,12 @@ $(KERN_BIN) $(O)/tests/kern/verdicts: $(O)/tests/%: tests/%.c | $(O)/libuser.so
 	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(TEST_LD) -o $@ $@.o $(call shared,$(O)) \
 		$(LDLIBS_ALL) -lcmocka
 
+# With this, `make quick` loads stubs of the programs that a test does not run.
+$(O)/lab/stubs.so: tests/stubs.c
+	$(call say,LAB)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS) -fPIC -shared -MF $@.d -o $@ $<
+
 $(O)/lab/%: tests/lab/%.c | $(O)/libuser.so
 	$(call say,LAB)
 	$(Q)mkdir -p $(@D)
@@ -322,7 +328,7 @@ attack: deps-test
 quick:
 	$(Q)$(MAKE) --no-print-directory $(side_by_side) quick-check
 
-quick-check: $(if $(SH_CHOSEN),all $(O)/lab/reference) $(BIN_CHOSEN)
+quick-check: $(if $(SH_CHOSEN),all $(O)/lab/reference) $(O)/lab/stubs.so $(BIN_CHOSEN)
 	$(Q)TEST_QUICK=1 BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
 
 # Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=, MINUTES=N,

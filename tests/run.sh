@@ -25,11 +25,16 @@
 # and is a failure. Where the kernel permits no such namespaces they run on the machine
 # itself, and run.sh says so.
 #
+# With TEST_QUICK, a kernel test or script that has a line `# stubs: PROGRAM...` or
+# ` * stubs: PROGRAM...` in its source gets stubs in place of these BPF programs (tests/stubs.c): the test
+# runs none of them, and their verification would take most of its time. `all`: all programs.
+#
 # A test has one try. A script that fails now and then has a fault, or shows one.
 set -u
 
 TIMEOUT=${TEST_TIMEOUT:-420}
 WORLD_SH=${0%/*}/world.sh
+STUBS=$(realpath -m "${BUILD:-build}/lab/stubs.so")
 JOBS=${TEST_JOBS:-$(($(nproc) + 1))}
 BESIDE=${TEST_BESIDE:-2}
 passed=0 failed=0 skipped=0 ran=0
@@ -79,15 +84,33 @@ has_world()
 	esac
 }
 
+# stubs_of TEST: the BPF programs that it does without, separated by blanks.
+stubs_of()
+{
+	local source=$1
+
+	[ -n "${TEST_QUICK-}" ] && [ -e "$STUBS" ] || return 0
+	case $1 in
+	*.sh)	;;
+	*/kern_*) source=${0%/*}/${1#*/tests/}.c ;;
+	*)	return 0 ;;
+	esac
+	sed -n 's/^\(#\| \*\) stubs: //p' "$source" |
+		sed 's/^all$/shield shield_validate shield_cache shield_out shield_joined/'
+}
+
 # one NUMBER: run that test; its output, status and seconds go into files of that number.
 one()
 {
-	local test=${tests[$1]} world=() TIMEFORMAT='%R s, %U s and %S s of processor'
+	local test=${tests[$1]} world=() stubs=() TIMEFORMAT='%R s, %U s and %S s of processor'
+	local names
 
 	: >"$work/$1.left"
 	if has_world "$test"; then world=("$WORLD_SH" --left "$work/$1.left"); fi
+	names=$(stubs_of "$test")
+	[ -z "$names" ] || stubs=(env "LD_PRELOAD=$STUBS" "TEST_STUBS=$names")
 	{
-		time "${world[@]}" timeout --kill-after=10 "$TIMEOUT" "$test" \
+		time "${world[@]}" "${stubs[@]}" timeout --kill-after=10 "$TIMEOUT" "$test" \
 			>"$work/$1.out" 2>&1 </dev/null
 		echo $? >"$work/$1.status"
 	} 2>"$work/$1.time"

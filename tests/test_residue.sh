@@ -119,4 +119,17 @@ for how in 1 scripts; do
 	verdict "lanes in turn: $how" [ "$(tr -d '\n' <"$work/order")" = \
 		+net_c.sh-net_c.sh+net_a.sh-net_a.sh ]
 done
+
+# Stubs are for `make quick`, and for a script that asks for them.
+mkdir -p "$work/build/lab"
+printf 'int unused;' | "${CC:-cc}" -shared -fPIC -x c -o "$work/build/lab/stubs.so" -
+for quick in '' 1; do
+	for asks in '' '# stubs: shield_out shield_joined'; do
+		script net_stubs.sh "$asks
+			echo \"<\${TEST_STUBS-}>\" >$work/stubs"
+		TEST_QUICK=$quick BUILD=$work/build run net_stubs.sh
+		verdict "quick '$quick', '$asks'" [ "$(cat "$work/stubs")" = \
+			"<${quick:+${asks#\# stubs: }}>" ]
+	done
+done
 exit "$status"

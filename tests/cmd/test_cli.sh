@@ -6,6 +6,7 @@
 # that leaves nothing of what install put.
 #
 # lane: beside, 20 s: it asks the program, and installs into a directory of its own.
+# stubs: all
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -6,6 +6,7 @@
 # BPF file system and the network to itself.
 #
 # lane: beside, 30 s: it has all that to itself, and waits more than it works.
+# stubs: all
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

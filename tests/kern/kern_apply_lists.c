@@ -2,6 +2,7 @@
 /*
  * kern_apply_lists.c - the lists over reloads: whose an entry is, how long it stays, and
  * what it says meanwhile.
+ * stubs: shield_out shield_joined
  */
 #include "kern/kern_apply.h"
 #include "shield/list_one.h"

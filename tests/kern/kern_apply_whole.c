@@ -3,6 +3,7 @@
  * kern_apply_whole.c - all that a configuration makes of the maps, and all that it leaves
  * as it was: every octet of struct live and every entry of the other maps, held against
  * what is worked out here from the configuration and the slots that services are to get.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include <sys/file.h>
 

@@ -2,7 +2,8 @@
 /*
  * kern_attach.c - the shield's programs onto interfaces and off them: both halves or
  * none, exchanged in place, taken over from an older quakeshield. Interfaces and the BPF
- * file system are the test's own.
+ * file system are the test's own. No packet meets the programs.
+ * stubs: all
  */
 #include <sys/stat.h>
 

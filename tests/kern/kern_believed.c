@@ -2,6 +2,7 @@
 /*
  * What is believed in a player's name, in the kernel: qport, sequence, acknowledgement,
  * checksum, and a port that changes.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_game.h"
 

@@ -2,6 +2,7 @@
 /*
  * Whose service, whose lists, which policy, and how many pass: the rules of admit(), in
  * the kernel, with a clock that is set by hand.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include <pthread.h>
 

@@ -2,6 +2,7 @@
 /*
  * kern_cells.c - the cells of the anti-amplification limit, in the kernel: what becomes
  * of prefixes whose cells are in one line.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_game.h"
 

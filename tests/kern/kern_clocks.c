@@ -2,6 +2,7 @@
 /*
  * NetQuake in the kernel, both programs together: the marks that updates carry in the low
  * bits of their clocks, and the players that name them.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_game.h"
 

@@ -2,6 +2,7 @@
 /*
  * Who answers the server's challenge and names a qport is known by it from the first
  * datagram on, in the kernel's eyes; who only says one is not.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_game.h"
 #include "lib/huffman.h"

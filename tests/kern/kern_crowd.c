@@ -4,6 +4,7 @@
  * once, each as its engine does, with default limits and validation; a source that asks
  * for far more, and clients elsewhere that join beside it. What engines limit themselves
  * is left out.
+ * stubs: shield_cache shield_joined
  */
 #include "config/config.h"
 #include "kern/kern_proof.h"

@@ -3,6 +3,7 @@
  * What keeps doors open: one wide network takes no more than its share, a master may ask
  * whoever reports to it, a DTLS handshake ends in a player, and a NetQuake sign-on that
  * somebody made up is sent no more than its prefix is good for.
+ * stubs: shield_joined
  */
 #include "config/config.h"
 #include "kern/kern_game.h"

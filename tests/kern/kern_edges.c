@@ -3,6 +3,7 @@
  * kern_edges.c - where a rule begins and ends, in the kernel: how many proofs are enough,
  * who is exempt from the amplification limit, whose budget it is, and what is counted as
  * a stranger's. Each row stands beside one that only just is not.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_game.h"
 

@@ -2,6 +2,7 @@
 /*
  * kern_explain.c - `explain` names the cause for which a client cannot play, or for which
  * its query is not answered.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_explain.h"
 #include "challenge.h"

@@ -2,6 +2,7 @@
 /*
  * kern_explain_trial.c - a trial says what the program then does, of addresses and of
  * datagrams, and changes nothing of what is loaded; a watcher sees what is new.
+ * stubs: shield_cache shield_joined
  */
 #include "explain/explain_frames.h"
 #include "explain/explain_watch.h"

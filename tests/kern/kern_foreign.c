@@ -2,6 +2,7 @@
 /*
  * A server of another family than its service says: what it answers strangers makes none
  * of them a player, and must be paid for.
+ * stubs: shield_cache shield_joined
  */
 #include "config/config.h"
 #include "kern/kern_game.h"

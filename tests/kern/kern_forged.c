@@ -3,6 +3,7 @@
  * What a forger can do to a player in the midst of a game, in the kernel: by address
  * alone, by address and port, and by the qport too. Default budgets; the player's own
  * datagrams are counted, and what of the others gets to the server.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_forger.h"
 

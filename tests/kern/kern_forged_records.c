@@ -2,6 +2,7 @@
 /*
  * What a forger can do, in the kernel, to players who have no qport: of NetQuake, of
  * DTLS, and of a service that names no family. See kern_forged.c for the others.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_forger.h"
 

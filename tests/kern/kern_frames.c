@@ -2,6 +2,7 @@
 /*
  * One frame in, one verdict and one counter out: every way to wrap a datagram, through
  * the program in the kernel.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include "kern/kern_support.h"
 

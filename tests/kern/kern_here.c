@@ -2,6 +2,7 @@
 /*
  * Frames for other machines on the wire: nothing is sent back for them in their name, by
  * no way to send something back. Frames for this host are answered as ever.
+ * stubs: shield_out shield_joined
  */
 #include "kern/kern_answers.h"
 

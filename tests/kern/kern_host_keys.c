@@ -4,6 +4,7 @@
  * server itself would, whether they have stored its key or not, once its own challenge is
  * known, and only if they repeat; what is longer than they asked for is in the
  * amplification limit.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_proof.h"
 

@@ -2,6 +2,7 @@
 /*
  * What shield() tells the program that it jumps to: for one frame, and not needed. A
  * shield() of before an upgrade tells it nothing.
+ * stubs: shield_out shield_joined
  */
 #include <sched.h>
 

@@ -2,6 +2,7 @@
 /*
  * Answers from the kernel: who gets known in quiet times, and stays so, and who is known
  * in a network whose budget is spent.
+ * stubs: shield_out shield_joined
  */
 #include "kern/kern_answers.h"
 

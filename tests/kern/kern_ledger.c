@@ -2,6 +2,7 @@
 /*
  * What the amplification limit lets out, in the kernel, both programs together: whole
  * datagrams and fragments, and what answers make requests cost.
+ * stubs: shield_cache shield_joined
  */
 #include <pthread.h>
 

@@ -3,6 +3,7 @@
  * Who is allowed is let in beyond the budgets and sent beyond a stranger's amplification
  * limit, but not without limits, since anybody can write that address: unless it says
  * `unlimited`. And lists are looked up only where they may say something.
+ * stubs: shield_cache shield_joined
  */
 #include "config/config.h"
 #include "kern/kern_game.h"

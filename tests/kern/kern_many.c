@@ -2,6 +2,7 @@
 /*
  * Many servers on one host, on a quiet day: a tracker that asks each of them is answered,
  * and a victim in whose name they are all asked is sent no more than is said.
+ * stubs: shield_cache shield_joined
  */
 #include "config/config.h"
 #include "kern/kern_answers.h"

@@ -3,6 +3,7 @@
  * kern_migrate.c - what comes over from an older quakeshield: its players and ports, each
  * to the slot that its service has now, and what was typed into its lists. The old tables
  * are of our shape, but other slots; an interface of the test's own holds them.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include "kern/kern_maps.h"
 

@@ -2,6 +2,7 @@
 /*
  * NetQuake in the kernel, both programs together: the port of the game, and who proves to
  * be a player without a challenge.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_game.h"
 

@@ -2,6 +2,7 @@
 /*
  * Both programs together, in the kernel: who becomes a player by what the server sends,
  * and what that is worth.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_game.h"
 #include "shield/shield_internal.h"

@@ -2,6 +2,7 @@
 /*
  * Proof of address in the kernel, Quake III's way: who is asked, with what, what proves
  * an address and what does not. What the proven may do is in kern_proof_proven.c.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include <sched.h>
 

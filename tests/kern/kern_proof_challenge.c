@@ -3,6 +3,7 @@
  * Proof of address in the kernel, by challenges: QuakeWorld, Quake II and Q2PRO,
  * DarkPlaces. What our own challenge looks like, what a connect that has it becomes, and
  * how the server's gets to the client.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_proof.h"
 

@@ -4,6 +4,7 @@
  * in one name, and nobody is let in. GUESSES=N: how many of each (default: 100000); by
  * N / 2^32 of seven letters and N / (5 * 10^8) of ten digits one is right by chance, so
  * both the guesses and the keys are always the same.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include "kern/kern_proof.h"
 

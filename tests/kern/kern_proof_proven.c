@@ -2,6 +2,7 @@
 /*
  * What who has proven its address may do in Quake III, and what is asked beside it in
  * that address' name.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include "kern/kern_proof_echo.h"
 

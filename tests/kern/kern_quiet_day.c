@@ -3,6 +3,7 @@
  * What stock clients and servers say from first contact to the game, by
  * tests/data/handshakes.tsv, through a default configuration, with nothing else on the
  * wire: nothing is lost, and nothing is a word that is not known.
+ * stubs: shield_joined
  */
 #include "kern/kern_apply.h"
 

@@ -3,6 +3,7 @@
  * The shield's own word as a weapon: what is sent back to senders that cannot be, how
  * much of it there is however a request is wrapped, and what comes of it where it meets a
  * shield again.
+ * stubs: shield_out shield_joined
  */
 #include "kern/kern_answers.h"
 

@@ -3,6 +3,7 @@
  * Which sources the programs keep of what they refuse or challenge, without any
  * configuration: on the short way and on the long one, of each class for itself, one of
  * each period, with the number that it stands for.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include <sched.h>
 

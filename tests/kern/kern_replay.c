@@ -3,6 +3,7 @@
  * kern_replay.c - captures made here, through the program: time is the capture's, a
  * packet is the same in all link types, directions are told apart, and no file is too
  * strange.
+ * stubs: shield_validate shield_cache shield_joined
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "kern/kern_support.h"
 #include "lib/jsonl.h"
 #include "replay/replay.h"
+#include "rounds.h"
 
 #define OOB	 "\xff\xff\xff\xff"
 #define SERVER	 "198.51.100.1"
@@ -217,6 +219,9 @@ static int begin(void **state)
 	(void)state;
 	config = config_new(4);
 	other = NULL;
+	/* Stubs are in the place of what validates and of what answers from the cache. */
+	if (getenv("TEST_STUBS"))
+		config->services[0].service.cache = CACHE_OFF;
 	return 0;
 }
 
@@ -275,7 +280,8 @@ static void link_types_are_judged_alike(void **state)
 	size_t n = 0;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(links); i++) {
+	/* Each is a load of the shield: `make quick` tries the first and the last. */
+	for (size_t i = 0; i < COUNT(links); i += rounds_are_few() ? 4 : 1) {
 		capture_begin(links[i]);
 		for (int k = 0; k < 6; k++) {
 			ask("192.0.2.1", 1234);
@@ -413,7 +419,7 @@ static long memory_kb(void)
 /* As many sources as there are packets: memory does not grow with them. */
 static void memory_is_bounded(void **state)
 {
-	const unsigned int packets = 5000;
+	const unsigned int packets = rounds_of(5000);
 	long before = 0;
 
 	(void)state;
@@ -470,6 +476,7 @@ static void two_configurations_are_compared(void **state)
 
 	(void)state;
 	other = config_new(6);
+	other->services[0].service.cache = config->services[0].service.cache;
 	capture_begin(LINK_ETHERNET);
 	for (int i = 0; i < 10; i++)
 		ask("192.0.2.1", 1234);
@@ -485,6 +492,7 @@ static void two_configurations_are_compared(void **state)
 static void the_cache_learns_from_the_capture(void **state)
 {
 	(void)state;
+	unsetenv("TEST_STUBS");
 	config->services[0].service.cache = CACHE_ALWAYS;
 	capture_begin(LINK_ETHERNET);
 	ask("192.0.2.1", 1234);
@@ -525,14 +533,12 @@ int main(void)
 		TEST(two_configurations_are_compared),
 		TEST(the_cache_learns_from_the_capture),
 	};
-	struct kern allowed;
 	int fd = mkstemp(path), failed;
 
-	if (kern_open(&allowed)) {
+	if (bpf_map_create(BPF_MAP_TYPE_ARRAY, "may", 4, 4, 1, NULL) < 0) {
 		puts("skip kern_replay: not allowed to load BPF programs");
 		return 0;
 	}
-	kern_close(&allowed);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	close(fd);
 	unlink(path);

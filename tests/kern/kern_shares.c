@@ -3,6 +3,7 @@
  * Challenges of one processor, while one service is flooded and others get somewhat more
  * than their limits, or begin to: the program counts, the daemon's part divides once per
  * second, and the program sends what each service's share is.
+ * stubs: shield_cache shield_out shield_joined
  */
 #include <sched.h>
 

@@ -2,6 +2,7 @@
 /*
  * kern_shown.c - what the daemon gets to see, in the kernel: one in so many of all, and
  * all of those whom it follows; what is over a sampler's rate, or found no room.
+ * stubs: shield_cache shield_joined
  */
 #include <sched.h>
 

@@ -2,6 +2,7 @@
 /*
  * `players { source, prefix }` in the kernel, both programs together: which requests to
  * join are refused, and which players count.
+ * stubs: shield_cache shield_joined
  */
 #include "kern/kern_game.h"
 

@@ -359,30 +359,39 @@ static inline void kern_sum(struct kern *k, __u32 slot, struct counters *ret)
 	kern_sum_way(k, slot, DIRECTION_C2S, ret);
 }
 
+/* Return the first pair of kind and reason that counter @number counts, or -1. */
+static inline int kern_pair(__u32 number)
+{
+	static int pairs[COUNTERS + 1]; /* 0: none, else 1 more than the pair */
+	static bool filled;
+
+	for (int pair = KIND_COUNT * REASON_COUNT - 1; !filled && pair >= 0; pair--)
+		pairs[counter_number(DIRECTION_C2S, (enum wire_kind)(pair / REASON_COUNT),
+				     (enum reason)(pair % REASON_COUNT))] = pair + 1;
+	filled = true;
+	return number < COUNT(pairs) ? pairs[number] - 1 : -1;
+}
+
 /* @is is counter @number: return whether it moved, by one frame of @n bytes. */
 static inline bool kern_moved_one(struct kern *k, int slot, __u32 number,
 				  const struct counter *is, size_t n, struct outcome *ret)
 {
-	for (int pair = 0; pair < KIND_COUNT * REASON_COUNT; pair++) {
-		int kind = pair / REASON_COUNT, reason = pair % REASON_COUNT;
-		struct counter *was;
+	int pair = kern_pair(number), kind = pair / REASON_COUNT,
+	    reason = pair % REASON_COUNT;
+	struct counter *was;
 
-		if (counter_number(DIRECTION_C2S, (enum wire_kind)kind,
-				   (enum reason)reason) != number)
-			continue;
-		was = &k->seen[slot].by[kind][reason];
-		if (is->packets == was->packets && is->bytes == was->bytes)
-			return false;
-		assert_int_equal(is->packets - was->packets, 1);
-		assert_int_equal(is->bytes - was->bytes, n);
-		*was = *is;
-		ret->slot = slot;
-		ret->kind = (enum wire_kind)kind;
-		ret->reason = (enum reason)reason;
-		return true;
-	}
-	fail_msg("counter %u has no kind and reason", number);
-	return false;
+	if (pair < 0)
+		fail_msg("counter %u has no kind and reason", number);
+	was = &k->seen[slot].by[kind][reason];
+	if (is->packets == was->packets && is->bytes == was->bytes)
+		return false;
+	assert_int_equal(is->packets - was->packets, 1);
+	assert_int_equal(is->bytes - was->bytes, n);
+	*was = *is;
+	ret->slot = slot;
+	ret->kind = (enum wire_kind)kind;
+	ret->reason = (enum reason)reason;
+	return true;
 }
 
 /*
