@@ -17,42 +17,9 @@
 
 #include "conntrack.bpf.h"
 
-#define ADDRESS_LITTLE                                                           \
-	1 /* Quake III, QuakeWorld, Quake II, auto: their datagrams begin with a \
-	     sequence */
-#define ADDRESS_NETQUAKE 2
-#define ADDRESS_MASTER	 3 /* no player: the server sends heartbeats there */
-#define ADDRESS_LITTLE_S                                               \
-	60 /* units of 2^30 ns: as long as a player stays in its table \
-	    */
-#define ADDRESS_NETQUAKE_S \
-	2 /* units of 2^30 ns, from a note that is made while the client still sends */
-#define ADDRESS_MASTER_S 900 /* units of 2^30 ns: three heartbeats of any engine */
 #define NETQUAKE_HEARD_NS                                             \
 	8000000000ll /* a client that was silent for less still plays \
 		      */
-
-/*
- * Return the hash of the address and service of @id, without the port, and of @what,
- * ADDRESS_*. Called by player_address_note(), player_address_decide() and acl_search(),
- * which must agree.
- */
-static __always_inline __u64 player_address_hash(const struct live *l,
-						 const struct player_id *id, __u32 what)
-{
-	/* Without the port. */
-	return id->word[0] * l->keys[0] + id->word[1] * l->keys[1] +
-	       ((id->word[2] & 0xffff0000) | what) * l->keys[2];
-}
-
-/*
- * Return the part of @hash that a cell keeps. Never 0, which is that of a free cell.
- * Called by player_address_note() and player_address_seen().
- */
-static __always_inline __u32 player_address_tag(__u64 hash)
-{
-	return (__u32)hash | 1;
-}
 
 /*
  * Return cell @way of @hash's bucket. Called by player_address_note() and

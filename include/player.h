@@ -139,6 +139,19 @@ struct player_table {
 #define PLAYER_ADDRESS_BITS 12 /* 2^12 buckets: 128 KiB */
 #define PLAYER_ADDRESS_WAYS 4
 
+/* What is at such an address, and for how long after the last note it is. */
+#define ADDRESS_LITTLE                                                           \
+	1 /* Quake III, QuakeWorld, Quake II, auto: their datagrams begin with a \
+	     sequence */
+#define ADDRESS_NETQUAKE 2
+#define ADDRESS_MASTER	 3 /* no player: the server sends heartbeats there */
+#define ADDRESS_LITTLE_S                                               \
+	60 /* units of 2^30 ns: as long as a player stays in its table \
+	    */
+#define ADDRESS_NETQUAKE_S \
+	2 /* units of 2^30 ns, from a note that is made while the client still sends */
+#define ADDRESS_MASTER_S 900 /* units of 2^30 ns: three heartbeats of any engine */
+
 struct player_address {
 	__u32 tag; /* of the address, the service and ADDRESS_*: never 0; 0: the cell is
 		      free */

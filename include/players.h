@@ -61,6 +61,29 @@ static __always_inline __u64 players_hash(const struct player_id *id, const __u6
 	return id->word[0] * keys[0] + id->word[1] * keys[1] + id->word[2] * keys[2];
 }
 
+/*
+ * Return the hash of the address and service of @id, without the port, and of @what,
+ * ADDRESS_*. Called by player_address_note(), player_address_decide(), acl_search() and,
+ * in userland, about_reports_to(), which must agree.
+ */
+static __always_inline __u64 player_address_hash(const struct live *l,
+						 const struct player_id *id, __u32 what)
+{
+	/* Without the port. */
+	return id->word[0] * l->keys[0] + id->word[1] * l->keys[1] +
+	       ((id->word[2] & 0xffff0000) | what) * l->keys[2];
+}
+
+/*
+ * Return the part of @hash that a cell keeps. Never 0, which is that of a free cell.
+ * Called by player_address_note(), player_address_seen() and
+ * about_reports_to().
+ */
+static __always_inline __u32 player_address_tag(__u64 hash)
+{
+	return (__u32)hash | 1;
+}
+
 /* Return the bucket of @hash. Called with players_hash(). */
 static __always_inline __u32 players_bucket(__u64 hash)
 {

@@ -35,11 +35,12 @@ cache: incident shield config lib
 discover: shield config lib
 fleet: shield config lib
 explain: shield capture config lib
+listed: explain shield config lib
 probe: shield config lib
 replay: cache shield capture config lib
 top: lag stats incident lib
 daemon: lag stats samples incident cache fleet shield config lib
-cmd: explain replay top daemon stats samples lag incident cache discover fleet probe shield decode capture config lib
+cmd: listed explain replay top daemon stats samples lag incident cache discover fleet probe shield decode capture config lib
 '
 
 # Libraries that one place alone knows: a pattern of headers, a pattern of files.

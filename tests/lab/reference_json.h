@@ -20,6 +20,7 @@
 #include "lib/jsonl.h"
 #include "lag/lag_json.h"
 #include "lag/lag_report.h"
+#include "listed/listed.h"
 #include "replay/beside.h"
 #include "replay/replay.h"
 #include "samples/players_file.h"
@@ -36,6 +37,7 @@ static const struct face {
 	{ "history", "`quakeshield stats --history --json`; `/history.json`, `/day.json`",
 	  day_json_keys },
 	{ "status", "`quakeshield status --json`", status_json_keys },
+	{ "listed", "`quakeshield status --listed --json`", listed_json_keys },
 	{ "check", "`quakeshield check --json`", check_json_keys },
 	{ "probe", "`quakeshield probe --json`, one object per interface",
 	  probe_json_keys },

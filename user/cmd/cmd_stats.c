@@ -489,8 +489,16 @@ int cmd_status(const struct call *call)
 {
 	struct shield *shield;
 	struct status s;
-	int status = call_open(call, &shield);
+	int status;
 
+	if (call_has(call, OPTION_LISTED))
+		return cmd_listed(call);
+	if (call_has(call, OPTION_MASTER) || call_has(call, OPTION_ADDRESS) ||
+	    call_has(call, OPTION_SERVICE)) {
+		log_error("status: --master, --address and --service are for --listed");
+		return EXIT_USAGE;
+	}
+	status = call_open(call, &shield);
 	if (status)
 		return status;
 	status_collect(shield, call_value(call, OPTION_PIN), &s);

@@ -138,13 +138,19 @@ const struct command commands[] = {
 		.name = "status",
 		.run = cmd_status,
 		.help = "what is attached where, in which mode, since when",
-		.options = BIT(JSON) | BIT(PIN),
+		.options = BIT(LISTED) | BIT(MASTER) | BIT(ADDRESS) | BIT(SERVICE) |
+			   BIT(JSON) | BIT(PIN),
 		.operands = "",
 		.completion = "",
 		.more = "The exit status is 0 if every interface is protected, 3 if "
 			"nothing is loaded,\n"
 			"4 without permission to look, 5 if an interface is not "
-			"protected.",
+			"protected.\n"
+			"--listed sends each master server one question, twice at most, "
+			"and shows its result\n"
+			"instead: 0 if each service is in a list, 5 if one is in none. "
+			"Without --master the\n"
+			"well-known masters of the services' protocols are asked.",
 	},
 	{
 		.name = "allow",

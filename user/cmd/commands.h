@@ -47,6 +47,9 @@ int cmd_replay(const struct call *call);
 int cmd_completion(const struct call *call);
 int cmd_help(const struct call *call);
 
+/* Run `status --listed`, for cmd_status(). */
+int cmd_listed(const struct call *call);
+
 /*
  * Open what is loaded where --pin says. 0 and *@ret, to be closed by shield_close(), or
  * the exit status after a message.

@@ -52,6 +52,12 @@
 	  "this service alone, or the one that has this port")	\
 	X(OUTPUT, 'o', "output", "FILE", "@file",			\
 	  "write the configuration there; the file must not exist")	\
+	X(LISTED, 0, "listed", NULL, "",				\
+	  "ask master servers whether they list the services")		\
+	X(MASTER, 0, "master", "HOST[:PORT]", "",			\
+	  "ask this master server alone; may be repeated")		\
+	X(ADDRESS, 0, "address", "ADDRESS", "",				\
+	  "this host's, as the internet sees it; may be repeated")	\
 	X(FROM, 0, "from", "ADDRESS:PORT", "",				\
 	  "the sender of a payload without headers")			\
 	X(DIFF, 0, "diff", "FILE", "@file",				\

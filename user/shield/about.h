@@ -112,6 +112,14 @@ size_t about_flows(const struct shield *shield, const struct about_host *host, _
 /* Return the entry of include/reputation.h for @host; 0: there is none. */
 __u64 about_known(const struct shield *shield, const struct about_host *host);
 
+/*
+ * Return true if the server of the service in @slot has sent a heartbeat to @host in the
+ * last quarter of an hour: @host is a master server. False also if the programs had no
+ * room to note it: see bpf/player_address.bpf.h.
+ */
+bool about_reports_to(const struct shield *shield, __u32 slot,
+		      const struct about_host *host);
+
 /* Find the list entry that decides about @host. False: none does. */
 bool about_listed(const struct shield *shield, enum list list,
 		  const struct about_host *host, struct cidr *ret_network,

@@ -255,6 +255,26 @@ __u64 about_known(const struct shield *s, const struct about_host *host)
 	return reputation_find(&s->shared->cache.reputation, host->net, s->shared->keys);
 }
 
+bool about_reports_to(const struct shield *s, __u32 slot, const struct about_host *host)
+{
+	const struct live *l = s->shared;
+	struct player_key key = { .slot = (__u16)slot };
+	const struct player_address *cells;
+	struct player_id id;
+	__u64 hash;
+
+	memcpy(key.addr, host->address, sizeof(key.addr));
+	id = player_id(&key);
+	hash = player_address_hash(l, &id, ADDRESS_MASTER);
+	cells = &l->player_addresses[(hash >> (64 - PLAYER_ADDRESS_BITS)) *
+				     PLAYER_ADDRESS_WAYS];
+	for (int way = 0; way < PLAYER_ADDRESS_WAYS; way++)
+		if (cells[way].tag == player_address_tag(hash))
+			return (__u32)(about_clock(s) >> 30) - cells[way].seen_s <=
+			       ADDRESS_MASTER_S;
+	return false;
+}
+
 bool about_listed(const struct shield *s, enum list list, const struct about_host *host,
 		  struct cidr *ret_network, struct list_entry *ret)
 {

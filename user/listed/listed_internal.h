@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * listed_internal.h - collecting, shared by listed.c (servers and masters) and
+ * listed_try.c (what the loaded program would do).
+ */
+#ifndef LISTED_INTERNAL_H
+#define LISTED_INTERNAL_H
+
+#include <arpa/inet.h>
+
+#include "listed/listed.h"
+
+/* A question, while its reply is read. */
+struct asked {
+	struct gather *gather;
+	size_t master;
+	size_t servers; /* entries of its list */
+};
+
+/* While it is collected. */
+struct gather {
+	const struct shield *shield;
+	struct listed *listed;
+	struct shield_endpoint *ends; /* of all services */
+	size_t end_count;
+	bool *taken; /* by port: a service has it */
+	struct listed_ask *asks; /* ASKS */
+	struct asked *asked; /* the same */
+	size_t ask_count;
+	bool left_out; /* there was no room for a question */
+};
+
+static inline bool is_any(const __be32 address[4])
+{
+	return !(address[0] | address[1] | address[2] | address[3]);
+}
+
+static inline bool is_ipv4(const __be32 address[4])
+{
+	return !address[0] && !address[1] && address[2] == htonl(0xffff);
+}
+
+/*
+ * Try the queries of a newcomer, of a source of the allow list and of each master that
+ * was asked. 0, or -errno after a message.
+ */
+int listed_try_all(struct gather *g);
+
+#endif /* LISTED_INTERNAL_H */
