@@ -265,6 +265,29 @@ static void all_that_is_doubtful(void **state)
 	assert_string_equal(said_err, "");
 }
 
+/* A master server has neither; without the keys nothing is said, nor if they are off. */
+static void master_has_no_validation_and_no_cache(void **state)
+{
+	static const char *const keys[] = { "", "validation = off cache = off",
+					    "validation = under-load", "cache = always",
+					    "validation = always cache = under-load" };
+	char file[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		snprintf(file, sizeof(file),
+			 "service l { protocol = master port = 7 %s }", keys[i]);
+		assert_int_equal(check("", file), 0);
+		assert_int_equal(strstr(said_err,
+					"'l': validation has no effect: no client "
+					"of a master server has a challenge") != NULL,
+				 i == 2 || i == 4);
+		assert_int_equal(strstr(said_err, "'l': its server cannot be asked") !=
+					 NULL,
+				 i == 3 || i == 4);
+	}
+}
+
 /* Each of the places that the unit does not see, or sees another in. */
 static void places_that_are_hidden(void **state)
 {
@@ -319,6 +342,7 @@ int main(void)
 		cmocka_unit_test(wrong_files),
 		cmocka_unit_test(commands_for_attacks),
 		cmocka_unit_test(all_that_is_doubtful),
+		cmocka_unit_test(master_has_no_validation_and_no_cache),
 		cmocka_unit_test(places_that_are_hidden),
 	};
 

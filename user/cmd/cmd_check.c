@@ -116,6 +116,21 @@ static void warn_uncacheable(const struct call *call, const struct config *confi
 	}
 }
 
+/* Warn of validation that is written for a master server: it has none. */
+static void warn_unvalidated(const struct call *call, const struct config *config)
+{
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct service *s = &config->services[i].service;
+
+		if (s->family == FAMILY_MASTER && s->validation)
+			config_warn(
+				path_of(call), 0,
+				"service '%s': validation has no effect: no client of "
+				"a master server has a challenge to return",
+				s->name);
+	}
+}
+
 /* Apply the defaults that `run` would, and warn of those that are off here. */
 static void check_adjusted(const struct call *call, struct config *config,
 			   struct config_adjusted *ret)
@@ -180,6 +195,7 @@ static int check_config(const struct call *call, struct config *config,
 	warn_taken(config);
 	warn_command(call, config);
 	check_adjusted(call, config, ret);
+	warn_unvalidated(call, config);
 	warn_uncacheable(call, config);
 	warn_wide(call, "allow", config->allow, config->allow_count);
 	warn_wide(call, "deny", config->deny, config->deny_count);
