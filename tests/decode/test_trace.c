@@ -226,6 +226,69 @@ static void command_is_repeated_if_an_earlier_datagram_held_it(void **state)
 	trace_clients_free(t.clients);
 }
 
+/*
+ * Give a record of @n commands, that of serverTime @from first, to @clients. Returns how
+ * many are repeated; *@ret_last: the last one is.
+ */
+static unsigned int commands_give(struct trace_clients *clients, struct record_tape *tape,
+				  uint32_t sequence, unsigned int n, int from,
+				  bool *ret_last)
+{
+	struct record r = { .status = RECORD_DECODED };
+	unsigned int repeated = 0;
+
+	record_reset(&r, tape);
+	r.kind = "move";
+	r.family = FAMILY_QUAKE3;
+	r.direction = DIRECTION_C2S;
+	r.source = (struct record_address){ 4, { 10, 0, 0, 1 }, 27001 };
+	r.destination = (struct record_address){ 4, { 10, 0, 0, 2 }, 27960 };
+	r.facts.has = FACT_SEQUENCE;
+	r.facts.sequence = sequence;
+	record_open_array(&r, "usercmds");
+	for (unsigned int i = 0; i < n; i++) {
+		record_open_object(&r, NULL);
+		record_int(&r, "serverTime", from + (int)i);
+		record_open_array(&r, "inner"); /* no command, at this depth */
+		record_open_object(&r, NULL);
+		record_close(&r);
+		record_close(&r);
+		record_close(&r);
+	}
+	record_close(&r);
+	assert_false(r.overflow);
+	trace_clients_record(clients, &r);
+	for (uint32_t item = 0; item < tape->items_used; item++)
+		repeated += trace_clients_repeated(clients, item);
+	/* Seven items a command, the array's end after it. */
+	*ret_last = trace_clients_repeated(clients, (uint32_t)tape->items_used - 8);
+	return repeated;
+}
+
+/* However many commands a record holds. */
+static void each_of_many_commands_is_looked_at(void **state)
+{
+	static const unsigned int counts[] = { 1, 63, 64, 65, 200, 1000 };
+	struct record_tape tape;
+
+	(void)state;
+	assert_int_equal(record_tape_create(&tape, 8192, 1024), 0);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct trace_clients *clients = trace_clients_create();
+		unsigned int n = counts[i];
+		bool last;
+
+		assert_int_equal(commands_give(clients, &tape, 1, n, 100, &last), 0);
+		/* All but the newest are sent again, and then all. */
+		assert_int_equal(commands_give(clients, &tape, 2, n, 101, &last), n - 1);
+		assert_false(last);
+		assert_int_equal(commands_give(clients, &tape, 3, n, 101, &last), n);
+		assert_true(last);
+		trace_clients_free(clients);
+	}
+	record_tape_free(&tape);
+}
+
 /* Give @n bytes of a client of QuakeWorld to a new decoder. Returns what is written. */
 static char *trace_of_client(struct tracer *t, const void *bytes, size_t n)
 {
@@ -380,6 +443,7 @@ int main(void)
 		cmocka_unit_test(fields_make_up_each_datagram),
 		cmocka_unit_test(lines_of_sessions_are_as_expected),
 		cmocka_unit_test(command_is_repeated_if_an_earlier_datagram_held_it),
+		cmocka_unit_test(each_of_many_commands_is_looked_at),
 		cmocka_unit_test(setting_behind_a_blank_in_the_userinfo_is_read),
 		cmocka_unit_test(setting_with_control_characters_is_written_without),
 		cmocka_unit_test(key_in_the_trace_is_the_one_in_the_record),

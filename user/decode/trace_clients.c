@@ -226,39 +226,59 @@ static void repeat(struct trace_clients *c, size_t item)
 		c->repeated[c->repeated_n++] = (uint32_t)item;
 }
 
+/*
+ * Return the next element of an array, an object or an array itself; 0: there is none.
+ * *@i: first where the array opens, then where the walk goes on. *@depth: first 0.
+ */
+static size_t element_next(const struct record_tape *tape, size_t *i, unsigned int *depth)
+{
+	while (*i < tape->items_used) {
+		size_t at = (*i)++;
+		unsigned int before = *depth;
+
+		if (is_object_end(tape, at, depth))
+			break;
+		if (before == 1 && *depth == 2)
+			return at;
+	}
+	*i = tape->items_used;
+	return 0;
+}
+
+/* Count the elements of the array that opens at @i. */
+static size_t elements_count(const struct record_tape *tape, size_t i)
+{
+	unsigned int depth = 0;
+	size_t n = 0;
+
+	while (element_next(tape, &i, &depth))
+		n++;
+	return n;
+}
+
 /* An array of commands, which opens at @i. Returns the newest serverTime, or -1. */
 static int64_t read_commands(struct trace_clients *c, struct client *p,
 			     const struct record *r, size_t i)
 {
 	const struct record_tape *tape = r->tape;
-	uint32_t elements[64];
-	size_t n = 0;
+	size_t n = elements_count(tape, i), element;
 	unsigned int depth = 0, oldest = 0;
 	int64_t number, newest = -1;
 	bool timed = false;
 
-	for (; i < tape->items_used && n < 64; i++) {
-		bool opens = tape->items[i].type == RECORD_TYPE_OBJECT ||
-			     tape->items[i].type == RECORD_TYPE_ARRAY;
-
-		if (opens && depth == 1)
-			elements[n++] = (uint32_t)i;
-		if (is_object_end(tape, i, &depth))
-			break;
-	}
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0; (element = element_next(tape, &i, &depth)); k++) {
 		uint32_t back = (uint32_t)(n - 1 - k);
 
-		if (number_of(tape, elements[k], "serverTime", &number)) {
+		if (number_of(tape, element, "serverTime", &number)) {
 			unsigned int held = held_by(p, number);
 
 			timed = true;
 			if (held)
-				repeat(c, elements[k]);
+				repeat(c, element);
 			oldest = held > oldest ? held : oldest;
 			newest = number > newest ? number : newest;
 		} else if (back && seen_at(p, r->facts.sequence - back)) {
-			repeat(c, elements[k]);
+			repeat(c, element);
 		}
 	}
 	if (timed && p->moves_n >= MOVES_KEPT)
