@@ -145,14 +145,15 @@ __noinline int not_cached(__u64 net, __u32 ipv6, __u32 slot, __u64 now)
 	if (!s)
 		return REASON_COUNT;
 	b = &s->budget[CLASS_QUERY];
-	cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	if (limit_exceeded(&b->service,
 			   l->service_due_ns[budget_index(slot, CLASS_QUERY)], now)) {
 		reason = REASON_SERVICE_LIMIT;
 		cache_require(l, slot, now);
-	} else if (index_below(&cell, 1 << SOURCE_BITS) &&
-		   limit_exceeded(&b->source, l->source_due_ns[cell], now)) {
-		reason = REASON_SOURCE_LIMIT;
+	} else {
+		cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
+		if (index_below(&cell, 1 << SOURCE_BITS) &&
+		    limit_exceeded(&b->source, l->source_due_ns[cell], now))
+			reason = REASON_SOURCE_LIMIT;
 	}
 	if (reason == REASON_COUNT || !cache_active(l, s, slot, now))
 		return reason;

@@ -14,9 +14,10 @@
  * clients to a file. A validated client counts for a minute or two.
  *
  * Locking: none. The CPU that enters a source claims a cell by compare-and-swap of its
- * state; readers compare the address. An address is an IPv4 one or the upper half of an
- * IPv6 one, as for limits; the two are never equal, since no IPv6 address in use begins
- * with 32 zeros.
+ * state; readers compare the address. A tag may be that of the entry before for a moment:
+ * then a source that is being entered has no entry yet. An address is an IPv4 one or the
+ * upper half of an IPv6 one, as for limits; the two are never equal, since no IPv6
+ * address in use begins with 32 zeros.
  *
  * Called by the programs that decide about queries (reputation.bpf.h,
  * response_cache.bpf.h), by shield_validate(), and by the daemon, `explain` and the file
@@ -69,6 +70,11 @@ struct reputation_cell {
 
 struct reputation_table {
 	struct reputation_cell cells[REPUTATION_MAX];
+	/*
+	 * A byte of each cell's address by bucket, the first cell's lowest; 0: free. A
+	 * query of a flood reads these 64 KiB, which stay in a cache, and no cell.
+	 */
+	__u32 tags[1 << REPUTATION_BITS];
 };
 
 /*
@@ -192,26 +198,56 @@ static __always_inline bool reputation_near(__u64 state, __u32 hops)
 }
 
 /*
- * Return the index of the first cell of @net's bucket. Called by reputation_find() and
- * reputation_note(), which must agree.
+ * Return the hash of @net, whose upper bits are its bucket and, below these, its tag.
+ * Called by reputation_find() and reputation_note(), which must agree.
  */
-static __always_inline __u32 reputation_bucket(__u64 net, const __u64 keys[3])
+static __always_inline __u64 reputation_hash(__u64 net, const __u64 keys[3])
 {
-	return (__u32)((net * keys[0] + keys[2]) >> (64 - REPUTATION_BITS)) *
-	       REPUTATION_WAYS;
+	return net * keys[0] + keys[2];
+}
+
+/* Return the bucket of @hash. Called by the next functions. */
+static __always_inline __u32 reputation_bucket(__u64 hash)
+{
+	return hash >> (64 - REPUTATION_BITS);
+}
+
+/*
+ * Return the tag of @hash: 1 to 255. Called by reputation_find() and reputation_note().
+ */
+static __always_inline __u64 reputation_tag(__u64 hash)
+{
+	__u64 tag = hash >> (64 - REPUTATION_BITS - 8) & 0xff;
+
+	return tag ? tag : 1;
+}
+
+/*
+ * Return true if one of the four bytes of @tags is @tag. Called by reputation_find()
+ * alone: subtracting 1 from each byte borrows from a byte that is 0.
+ */
+static __always_inline bool reputation_tagged(__u64 tags, __u64 tag)
+{
+	__u64 apart = tags ^ tag * 0x01010101;
+
+	return (apart - 0x01010101) & ~apart & 0x80808080;
 }
 
 /*
  * Return the state of @net, an address or a key of reputation_network(); 0: it has none.
  * The entry may be over: the caller asks reputation_known() or reputation_validated().
- * Called in the programs and in userland, without a lock.
+ * Called in the programs and in userland, without a lock. Of an address without an entry
+ * it must mostly read the tags alone: each query of a flood calls it.
  */
 static __always_inline __u64 reputation_find(const struct reputation_table *t, __u64 net,
 					     const __u64 keys[3])
 {
-	__u32 at = reputation_bucket(net, keys);
-	__u64 state = 0;
+	__u64 hash = reputation_hash(net, keys), state = 0;
+	__u32 bucket = reputation_bucket(hash), at = bucket * REPUTATION_WAYS;
 
+	if (!index_below(&bucket, 1 << REPUTATION_BITS) ||
+	    !reputation_tagged(t->tags[bucket], reputation_tag(hash)))
+		return 0;
 	for (int way = 0; way < REPUTATION_WAYS; way++, at++) {
 		/* It cannot be, but Linux 6.1's verifier does not know. */
 		if (!index_below(&at, REPUTATION_MAX))
@@ -293,15 +329,16 @@ static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 ho
  * while the service is not under load, or for a player or a validation. If the bucket is
  * full of known sources, nothing happens. Called by reputation_query() and
  * validated_note() in the programs; by know_player(), shield_known_add_networks() and
- * known_clients.c in userland. All may run at once. The address is written before the
- * state.
+ * known_clients.c in userland. All may run at once. The address and its tag are
+ * written before the state.
  */
 static __always_inline void reputation_note(struct reputation_table *t, __u64 net,
 					    __u32 hops, __u32 flags, __u32 minute,
 					    const __u64 keys[3])
 {
-	__u32 at = reputation_bucket(net, keys), best = REPUTATION_MAX, most = 0;
-	__u64 seen;
+	__u64 hash = reputation_hash(net, keys), seen;
+	__u32 at = reputation_bucket(hash) * REPUTATION_WAYS, best = REPUTATION_MAX,
+	      most = 0;
 
 	for (int way = 0; way < REPUTATION_WAYS; way++, at++) {
 		__u32 spare;
@@ -332,6 +369,7 @@ static __always_inline void reputation_note(struct reputation_table *t, __u64 ne
 		    seen)
 		return;
 	*(volatile __u64 *)&t->cells[best].net = net;
+	((volatile __u8 *)t->tags)[best] = reputation_tag(hash);
 	__sync_lock_test_and_set(&t->cells[best].state,
 				 reputation_next(0, minute, hops, flags));
 }

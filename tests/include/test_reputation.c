@@ -75,6 +75,55 @@ static void distance_counts(void **state)
 	assert_true(reputation_near(reputation_find(&table, 9, keys), 255));
 }
 
+/* Each entry has the tag of its address, and few others have one of its bucket. */
+static void each_entry_has_its_tag(void **state)
+{
+	const __u8 *tags = (const __u8 *)table.tags;
+	__u32 entered = 0, alike = 0;
+
+	(void)state;
+	for (__u64 net = 1; net <= REPUTATION_MAX; net++)
+		note(net << 8, MINUTE);
+	for (__u32 i = 0; i < REPUTATION_MAX; i++) {
+		__u64 hash = reputation_hash(table.cells[i].net, keys);
+
+		assert_int_equal(tags[i],
+				 table.cells[i].state ? reputation_tag(hash) : 0);
+		assert_true(!table.cells[i].state ||
+			    (tags[i] && reputation_bucket(hash) == i / REPUTATION_WAYS &&
+			     reputation_find(&table, table.cells[i].net, keys)));
+		entered += table.cells[i].state != 0;
+	}
+	assert_in_range(entered, REPUTATION_MAX / 2, REPUTATION_MAX);
+	for (__u64 i = 1; i <= 100000; i++) {
+		__u64 net = (i * i << 8 | 1) & 0xffffffff,
+		      hash = reputation_hash(net, keys);
+
+		alike += reputation_tagged(table.tags[reputation_bucket(hash)],
+					   reputation_tag(hash));
+		assert_int_equal(reputation_find(&table, net, keys), 0);
+	}
+	assert_in_range(alike, 1, 2000);
+}
+
+/* A tag that is found in no other place of four, and in none of its neighbours. */
+static void a_tag_is_found_in_each_place(void **state)
+{
+	(void)state;
+	for (__u64 tag = 1; tag < 256; tag++)
+		for (int way = 0; way < 4; way++) {
+			__u64 other = tag ^ 1 ? tag ^ 1 : 2;
+
+			assert_true(reputation_tagged(tag << 8 * way, tag));
+			assert_true(reputation_tagged((0x01010101 * other &
+						       ~(0xffull << 8 * way)) |
+							      tag << 8 * way,
+						      tag));
+			assert_false(reputation_tagged(0x01010101 * other, tag));
+			assert_false(reputation_tagged(0, tag));
+		}
+}
+
 /* One question in its name from elsewhere moves nobody; a day of silence does, then. */
 static void who_is_known_keeps_its_distance(void **state)
 {
@@ -308,6 +357,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(three_minutes_make_known, forget),
+		cmocka_unit_test_setup(each_entry_has_its_tag, forget),
+		cmocka_unit_test_setup(a_tag_is_found_in_each_place, forget),
 		cmocka_unit_test_setup(a_clock_that_is_behind_is_no_age, forget),
 		cmocka_unit_test_setup(distance_counts, forget),
 		cmocka_unit_test_setup(who_is_known_keeps_its_distance, forget),
