@@ -94,8 +94,8 @@ enum kind_mark {
 	 */
 	KIND_CHALLENGES = 32,
 	/*
-	 * What a server sends to a master server or an authorization server: it raises
-	 * the limit of its receiver. Add only kinds that no client can make a server send
+	 * A server's word to a master server or an authorization server: it raises the
+	 * limit of its receiver. Add only kinds that no client can make a server send
 	 * to a third address.
 	 */
 	KIND_REPORTS = 64,
