@@ -466,7 +466,7 @@ format-check:
 # A file is checked again if it changes or a header that it includes does, a script if it or
 # one that others source does.
 LINT_OK		= $(patsubst %,$(O)/lint/%.ok,$(C_LINT) $(SH_ALL))
-LINT_ALL	:= lint-comments lint-fuzz lint-mutants lint-prose
+LINT_ALL	:= lint-comments lint-fuzz lint-mutants lint-prose lint-twins
 
 # Suppressed: other people's headers; a right shift of a negative number, which both
 # our compilers define. LINT_WORDS: cppcheck takes minutes over the true definitions, and
@@ -518,6 +518,9 @@ lint-mutants:
 
 lint-prose:
 	$(Q)tests/prose_lint.py
+
+lint-twins:
+	$(Q)tests/twins.py
 
 # Fuzzers and measurements are built by nothing else that has to pass: their warnings count here.
 lint-fuzz: $(O)/lab/floodgen.skel.h $(BENCH_SKEL)
