@@ -56,8 +56,8 @@ static __always_inline void validation_require(struct live *l, __u32 slot, __u64
 
 /*
  * Return what a challenge to @kind, a request to join or a query, is sent for. Called by
- * share_of(), share_exceeded() and share_take(). user/shield/shield_shares.c divides the
- * rate by the same uses.
+ * share_of(), share_exceeded() and share_charge(). user/shield/shield_shares.c divides
+ * the rate by the same uses.
  */
 static __always_inline enum challenge_use challenge_use(enum wire_kind kind)
 {
@@ -66,7 +66,7 @@ static __always_inline enum challenge_use challenge_use(enum wire_kind kind)
 
 /*
  * Return this CPU's share of challenges to @kind for the service in @slot. Called by
- * share_exceeded() and share_take(). The daemon writes the share; the mask keeps the
+ * share_exceeded() and share_charge(). The daemon writes the share; the mask keeps the
  * index in bounds for the verifier.
  */
 static __always_inline const struct limit *share_of(const struct live *l, __u32 slot,
