@@ -346,10 +346,21 @@ test_bond()
 	net_in server ip link set "$active" up
 }
 
-# The driver goes wrong after a change: how, and that the next start corrects it.
-test_start_again() # NAME
+said() # PATTERN
 {
-	local judged received=no
+	grep -q "$1" "$work/shield.log"
+}
+
+status_says() # PATTERN
+{
+	net_in server "$SHIELD" status | grep -q "$1"
+}
+
+# The driver goes wrong after a change: the daemon notices, and attaches again, in native
+# mode. So does the next start.
+test_goes_wrong() # NAME
+{
+	local judged received=no noisy
 
 	ring 256
 	judged=$(counted .)
@@ -357,6 +368,18 @@ test_start_again() # NAME
 	judged=$(($(counted .) - judged))
 	! passes 100 || received=yes
 	echo "# $1: after a change of its ring $judged of $FLOOD judged; the host receives others: $received"
+	nsenter --net=/run/netns/client "$LAB/floodgen" --iface cli0 --mac "$hub_mac" \
+		--to "$NET_SERVER" --port "$NET_PORT" --rate 100 --packets 12000 --seconds 120 --payload getchallenge \
+		--victim "$NET_VICTIM" --json >/dev/null &
+	noisy=$!
+	net_check "$1: the daemon says that nothing is judged" \
+		net_until 120 said "'srv0' is attached in native mode, but judges nothing since"
+	net_check "$1: and attaches again" net_until 20 said 'protecting srv0 again, native mode'
+	net_check "$1: then it is judged" net_until 120 said "'srv0' judges again"
+	net_check "$1: and protected, in native mode" status_says '^srv0: protected, native mode'
+	kill "$noisy"
+	wait "$noisy" 2>/dev/null
+	net_check "$1: drops after the daemon has attached again" drops "$1"
 	shield_stop TERM
 	net_in server "$SHIELD" detach >/dev/null
 	vm_shield_start --mode auto || return
@@ -381,7 +404,7 @@ test_driver() # NAME NUMBERS MODE RING JUMBO CHANGE
 	test_vlan "$1"
 	[ "$6" = before ] || test_change "$1" "$4" "$5"
 	net_check "$1: frames for an MTU of $5 are judged and passed" large $(($5 - 28))
-	[ "$6" = attached ] || test_start_again "$1"
+	[ "$6" = attached ] || test_goes_wrong "$1"
 	[ "$3" = skb ] || [ "$6" = before ] || test_too_large "$1"
 	mtu 1500
 	[ "$1" != bonding ] || test_bond
