@@ -430,6 +430,16 @@ static void ways_that_are_unknown_are_in_no_count(void **state)
 	      "");
 }
 
+static void dormant_interface_is_said(void **state)
+{
+	(void)state;
+	attach("eth7", (struct shield_link){ .attached = true, .dormant = true });
+	say("status");
+	assert_non_null(strstr(said_out,
+			       "eth7: attached, but it is dormant: it waits for "
+			       "another program, such as an 802.1X supplicant\n"));
+}
+
 /* What is not judged is not protected, whatever is attached. */
 static void what_is_not_judged_is_not_protected(void **state)
 {
@@ -580,6 +590,7 @@ int main(void)
 		TEST(a_program_that_does_not_run_is_a_fault),
 		TEST(each_service_has_its_own_reason),
 		TEST(ways_that_are_unknown_are_in_no_count),
+		TEST(dormant_interface_is_said),
 		TEST(what_is_not_judged_is_not_protected),
 		TEST(what_is_not_protected_is_a_status),
 		TEST(more_links_than_there_is_room_for),

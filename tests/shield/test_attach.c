@@ -424,6 +424,17 @@ static void links_are_listed(void **state)
 	assert_true(links[0].ingress && !links[0].egress && !links[0].attached);
 	assert_int_equal(links[0].program_id, 101);
 	assert_true(links[0].since > time(NULL) - 100 && links[0].since <= time(NULL));
+	assert_false(links[0].down || links[0].dormant || links[0].loopback);
+	nics[1].dormant = nics[1].loopback = true;
+	shield_links(&shield, links, 4);
+	assert_true(!links[0].down && links[0].dormant && links[0].loopback);
+	nics[1].down = true;
+	shield_links(&shield, links, 4);
+	assert_true(links[0].down && !links[0].dormant);
+	nics[1].untold = true;
+	shield_links(&shield, links, 4);
+	assert_false(links[0].down || links[0].dormant || links[0].loopback);
+	nics[1].untold = nics[1].down = nics[1].dormant = nics[1].loopback = false;
 	assert_false(shield_return_path_unavailable(&shield, veth));
 	assert_int_equal(shield_mtu(&shield), 0);
 	nics[1].mtu = 1492;

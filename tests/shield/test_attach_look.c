@@ -226,6 +226,28 @@ static const struct shield_link *link_of(const struct shield_link *links, size_t
 	return NULL;
 }
 
+/* As 802.1X leaves a port that has a carrier: up, and no more. */
+static void dormant_link_is_not_down(void **state)
+{
+	struct shield_link links[4];
+
+	(void)state;
+	link_to("left", 0, OURS "/link-left");
+	assert_int_equal(
+		system("ip link set left mode dormant && ip link set left down && "
+		       "ip link set left up && ip link set right up"),
+		0);
+	for (int i = 0; i < 200 && (!i || !links[0].dormant); i++) {
+		assert_int_equal(shield_links(&shield, links, 4), 1);
+		usleep(10000);
+	}
+	assert_true(links[0].dormant && !links[0].down && !links[0].loopback);
+	assert_int_equal(system("ip link set left mode default && ip link set left down"),
+			 0);
+	assert_int_equal(shield_links(&shield, links, 4), 1);
+	assert_true(links[0].down && !links[0].dormant);
+}
+
 static void links_are_what_is_on_interfaces(void **state)
 {
 	struct shield_link links[4];
@@ -337,6 +359,7 @@ int main(void)
 		TEST(whoever_holds_it_is_told_apart),
 		TEST(what_is_foreign_is_left_alone),
 		TEST(a_mode_is_that_of_the_program),
+		TEST(dormant_link_is_not_down),
 		TEST(links_are_what_is_on_interfaces),
 		TEST(a_program_that_does_not_run_is_told),
 		TEST(an_interface_that_is_gone_has_its_name),

@@ -244,8 +244,10 @@ static const char *link_idle(const struct shield_link *l)
 	       : l->loopback
 		       ? "only what this machine sends itself comes in by it: protect "
 			 "the interface that players come in by"
-	       : l->down ? "it is down or has no carrier: nothing comes in by it"
-			 : NULL;
+	       : l->down    ? "it is down or has no carrier: nothing comes in by it"
+	       : l->dormant ? "it is dormant: it waits for another program, such as an "
+			      "802.1X supplicant"
+			    : NULL;
 }
 
 static void link_print(const struct shield_link *l, bool observed)

@@ -73,29 +73,33 @@ static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 		ret->parent = below;
 }
 
-/* The rows of one answer of @n octets; 1 with the last of all. */
-static int answer_read(char *answer, int n, struct netlink_row *rows, int *count)
+/* The rows of one answer of @n bytes; 1 with the last of all, and at @most rows. */
+static int answer_read(char *answer, int n, struct netlink_row *rows, int most,
+		       int *count)
 {
 	for (struct nlmsghdr *m = (struct nlmsghdr *)(void *)answer;
 	     NLMSG_OK(m, (__u32)n); m = NLMSG_NEXT(m, n)) {
-		if (m->nlmsg_type == NLMSG_DONE || *count == NETLINKS_MAX)
+		if (m->nlmsg_type == NLMSG_DONE || *count == most)
 			return 1;
 		if (m->nlmsg_type == NLMSG_ERROR)
 			return -EIO;
 		if (m->nlmsg_type == RTM_NEWLINK)
 			row_read(m, &rows[(*count)++]);
 	}
-	return 0;
+	return *count == most;
 }
 
-int netlinks_read(struct netlink_row ret[NETLINKS_MAX])
+/* Ask for the interface @index, or for all if that is 0. Returns how many are in @ret. */
+static int links_ask(int index, struct netlink_row *ret, int most)
 {
 	struct {
 		struct nlmsghdr head;
 		struct ifinfomsg link;
 	} ask = { .head = { .nlmsg_len = sizeof(ask),
 			    .nlmsg_type = RTM_GETLINK,
-			    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+			    .nlmsg_flags =
+				    (__u16)(NLM_F_REQUEST | (index ? 0 : NLM_F_DUMP)) },
+		  .link = { .ifi_index = index } };
 	_Alignas(struct nlmsghdr) char answer[32768];
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	int count = 0, err = 0;
@@ -107,10 +111,22 @@ int netlinks_read(struct netlink_row ret[NETLINKS_MAX])
 		err = -errno;
 	while (!err) {
 		n = recv(fd, answer, sizeof(answer), 0);
-		err = n > 0 ? answer_read(answer, (int)n, ret, &count) : -EIO;
+		err = n > 0 ? answer_read(answer, (int)n, ret, most, &count) : -EIO;
 	}
 	close(fd);
 	return err < 0 ? err : count;
+}
+
+int netlinks_read(struct netlink_row ret[NETLINKS_MAX])
+{
+	return links_ask(0, ret, NETLINKS_MAX);
+}
+
+int netlinks_one(int index, struct netlink_row *ret)
+{
+	int count = index > 0 ? links_ask(index, ret, 1) : -ENODEV;
+
+	return count < 0 ? count : 0;
 }
 
 const struct netlink_row *netlinks_row(const struct netlink_row *rows, size_t count,

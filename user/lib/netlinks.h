@@ -31,6 +31,9 @@ struct netlink_row {
 /* Fill @ret; how many there are, at most NETLINKS_MAX; or -errno without a message. */
 int netlinks_read(struct netlink_row ret[NETLINKS_MAX]);
 
+/* Read the interface @index alone. 0, or -errno without a message: there is none. */
+int netlinks_one(int index, struct netlink_row *ret);
+
 /* Return the row of the interface @index, or NULL. 0 has none. */
 const struct netlink_row *netlinks_row(const struct netlink_row *rows, size_t count,
 				       int index);

@@ -21,6 +21,7 @@
 #include <bpf/libbpf.h>
 
 #include "lib/log.h"
+#include "lib/netlinks.h"
 #include "shield/ethtool.h"
 #include "shield/here.h"
 #include "shield/shield_internal.h"
@@ -289,22 +290,18 @@ static void name_of(const char *name, char ret[IF_NAMESIZE])
 }
 
 /*
- * Fill in link->down and link->loopback; both stay false where the kernel does not tell.
- * Called by list_link().
+ * Fill in link->down, link->dormant and link->loopback; they stay false where the kernel
+ * does not tell. Called by list_link().
  */
-static void interface_flags(struct shield_link *link)
+static void interface_flags(struct shield_link *link, int ifindex)
 {
-	struct ifreq request = { 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct netlink_row row;
 
-	memcpy(request.ifr_name, link->interface, IF_NAMESIZE);
-	if (fd >= 0 && !ioctl(fd, SIOCGIFFLAGS, &request)) {
-		link->down = !(request.ifr_flags & IFF_UP) ||
-			     !(request.ifr_flags & IFF_RUNNING);
-		link->loopback = request.ifr_flags & IFF_LOOPBACK;
-	}
-	if (fd >= 0)
-		close(fd);
+	if (netlinks_one(ifindex, &row))
+		return;
+	link->down = !row.up;
+	link->dormant = row.up && row.dormant;
+	link->loopback = row.loopback;
 }
 
 /* Return since when the program on @ifindex does not run, as the daemon noted; or 0. */
@@ -353,7 +350,7 @@ static int list_link(const char *dir, const char *name, int fd,
 	bpf_xdp_query_id((int)info->xdp.ifindex, 0, &link->program_id);
 	link->ingress = link->program_id == info->prog_id;
 	link->egress = tc_is_ours(dir, TC_OUT, pinned, info->xdp.ifindex);
-	interface_flags(link);
+	interface_flags(link, (int)info->xdp.ifindex);
 	link->unrun_since = unrun_since(list->shield, info->xdp.ifindex);
 	link->attached = link->ingress && link->egress &&
 			 (link->mode != MODE_SKB ||

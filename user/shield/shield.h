@@ -249,6 +249,7 @@ struct shield_link {
 	bool attached; /* all our programs are on the interface, as pinned here */
 	bool ingress, egress; /* the one half, the other */
 	bool down; /* the interface is down, or has no carrier */
+	bool dormant; /* it waits for another program, such as an 802.1X supplicant */
 	bool loopback;
 	__u32 program_id; /* the XDP program on the interface; 0: none */
 	time_t unrun_since; /* when the daemon saw first that frames come in by the

@@ -104,7 +104,8 @@ const struct json_key stats_json_link_keys[] = {
 		 "It carries the program for received frames."),
 	JSON_KEY("egress", "boolean", NULL, "It carries the program for sent frames."),
 	JSON_KEY("missing", "boolean", NULL, "The interface does not exist now."),
-	JSON_KEY("up", "boolean", NULL, "It exists, is up and has a carrier."),
+	JSON_KEY("up", "boolean", NULL,
+		 "It exists, is up, has a carrier, and is not dormant."),
 	JSON_END,
 };
 
@@ -264,7 +265,7 @@ json_t *stats_json_link(const struct shield_link *link)
 			 "protected", shield_link_protects(link), "judges_nothing_since",
 			 link->unrun_since ? unrun : NULL, "ingress", link->ingress,
 			 "egress", link->egress, "missing", link->missing, "up",
-			 !link->missing && !link->down);
+			 !link->missing && !link->down && !link->dormant);
 }
 
 static json_t *others(const struct counter counters[OTHER_COUNT])
