@@ -459,6 +459,24 @@ static void a_busy_host_has_no_packet_socket(void **state)
 	assert_in_range(begun, 9, 11);
 }
 
+/* A driver that lets go of its carrier when a program is attached gets no more tries. */
+static void tries_end_where_attaching_takes_the_carrier(void **state)
+{
+	(void)state;
+	nics[0].came = nics[0].delivered = 500;
+	helps = MODE_AUTO;
+	for (int i = 0; i < 100; i++) {
+		size_t before = strlen(renewed);
+
+		nics[0].down = false;
+		looks(1);
+		nics[0].down = strlen(renewed) != before;
+		if (nics[0].down)
+			looks(1);
+	}
+	assert_string_equal(renewed, "eth0 auto;eth0 skb;");
+}
+
 static void links_of_others_are_let_alone(void **state)
 {
 	for (int row = 0; row < 3; row++) {
@@ -529,6 +547,7 @@ int main(void)
 		TEST(frames_for_no_service_count_as_judged),
 		TEST(single_proofs_do_not_add_up),
 		TEST(a_busy_host_has_no_packet_socket),
+		TEST(tries_end_where_attaching_takes_the_carrier),
 		TEST(links_of_others_are_let_alone),
 		TEST(counters_that_cannot_be_read_prove_nothing),
 		TEST(one_of_two_is_found),

@@ -286,6 +286,19 @@ static bool suspected(const struct run_check *c, struct checked *p, __u64 judged
 }
 
 /*
+ * Keep what is known of @ifindex, which has no carrier now: many a driver lets go of it
+ * for seconds when a program is attached, and the tries would begin anew after each.
+ */
+static void row_keep(struct run_check *c, int ifindex)
+{
+	for (size_t i = 0; i < UNRUN_MAX; i++)
+		if (c->rows[i].ifindex == ifindex) {
+			c->rows[i].linked = true;
+			c->rows[i].proofs = 0;
+		}
+}
+
+/*
  * Find the rows of @links, and forget those of other interfaces. Links on which not all
  * programs are attached are attach_monitor_repair()'s.
  */
@@ -295,10 +308,17 @@ static void rows_match(struct run_check *c, const struct shield_link *links, siz
 	for (size_t i = 0; i < UNRUN_MAX; i++)
 		c->rows[i].linked = false;
 	for (size_t i = 0; i < count; i++) {
-		bool ours = links[i].attached && !links[i].down &&
-			    attach_monitor_watches(c->monitor, links[i].interface);
+		int ifindex;
 
-		ret[i] = ours ? row_of(c, (int)if_nametoindex(links[i].interface)) : NULL;
+		ret[i] = NULL;
+		if (!links[i].attached ||
+		    !attach_monitor_watches(c->monitor, links[i].interface))
+			continue;
+		ifindex = (int)if_nametoindex(links[i].interface);
+		if (ifindex && links[i].down)
+			row_keep(c, ifindex);
+		else
+			ret[i] = row_of(c, ifindex);
 		if (ret[i])
 			ret[i]->linked = true;
 	}
