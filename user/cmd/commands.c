@@ -146,8 +146,8 @@ const struct command commands[] = {
 			"nothing is loaded,\n"
 			"4 without permission to look, 5 if an interface is not "
 			"protected.\n"
-			"--listed sends each master server one question, twice at most, "
-			"and shows its result\n"
+			"--listed sends each master a few questions, each twice at most, "
+			"and shows the result\n"
 			"instead: 0 if each service is in a list, 5 if one is in none. "
 			"Without --master the\n"
 			"well-known masters of the services' protocols are asked.",
