@@ -315,7 +315,7 @@ void attach_monitor_reload(struct attach_monitor *monitor, const struct config *
 	does_config("attach_monitor_reload", config);
 }
 
-/* What looks at programs that do not run sees nothing here: test_run_check tests it. */
+/* The check of programs that do not run sees nothing here: test_run_check tests it. */
 struct run_check *run_check_open(struct shield *shield, struct attach_monitor *monitor)
 {
 	(void)shield;

@@ -34,7 +34,8 @@ static const char *kind_of(struct rtattr *info)
 	return "";
 }
 
-/* A link is up if it has a carrier: IFF_RUNNING follows that by up to a second. */
+/* A link is up if it has a carrier. The flag of a running interface follows up to a
+ * second later. */
 static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 {
 	const struct ifinfomsg *link = NLMSG_DATA(m);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * shield_cells.h - where the tables have the cells of one address, as the programs
- * compute it (admit_net(), amplification_charge_prefix()). tests/kern/kern_explain_trial.c holds
- * the two together.
+ * compute it (admit_net(), amplification_charge_prefix()).
+ * tests/kern/kern_explain_trial.c holds the two together.
  */
 #ifndef SHIELD_CELLS_H
 #define SHIELD_CELLS_H
