@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kern/kern_same.h"
 #include "kern/kern_support.h"
 #include "kern/kern_ways.h"
 #include "players.h"

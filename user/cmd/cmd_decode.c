@@ -13,6 +13,7 @@
 
 #include "capture/capture.h"
 #include "cmd/commands.h"
+#include "cmd/decode_options.h"
 #include "cmd/progress.h"
 #include "decode/decode.h"
 #include "decode/demo_recognise.h"
@@ -29,31 +30,8 @@
 #include "decode/trace.h"
 #include "lag/lag_report.h"
 
-enum output {
-	OUTPUT_TEXT,
-	OUTPUT_JSON,
-	OUTPUT_SUMMARY,
-	OUTPUT_LAGOMETER,
-};
-
-struct how {
-	enum output output;
-	bool json;
-	bool trace; /* text or JSON */
-	bool verbose, hex, secrets, progress;
-	enum wire_family protocol;
-	enum demo_format as; /* DEMO_NONE: files are recognised */
-	const char *psk_identity;
-	struct secret_key *key; /* or NULL */
-	const char *extract; /* a directory, or NULL */
-	const char *filter; /* of libpcap, or NULL */
-	struct keylog keylog;
-	struct select select;
-	uint64_t limit; /* records to show; 0: all */
-};
-
 struct run {
-	const struct how *options;
+	const struct decode_options *options;
 	struct jsonl *json;
 	struct summary summary;
 	struct extract *extract; /* or NULL */
@@ -154,7 +132,7 @@ static int complain(struct run *run, const char *file, const char *why)
 
 static struct decoder *decoder_for(struct run *run, enum wire_family forced)
 {
-	const struct how *options = run->options;
+	const struct decode_options *options = run->options;
 	struct decoder_options how = {
 		.fields =
 			options->output == OUTPUT_JSON || options->output == OUTPUT_TEXT,
@@ -408,149 +386,6 @@ static int one_file(struct run *run, const char *name)
 	return status;
 }
 
-/* The two go together. */
-static bool read_psk(const char *psk, struct how *options)
-{
-	int err;
-
-	if (!psk != !options->psk_identity) {
-		fputs("quakeshield decode: --psk and --psk-identity go together\n",
-		      stderr);
-		return false;
-	}
-	if (!psk)
-		return true;
-	options->key = secret_alloc(sizeof(*options->key));
-	err = options->key ? secret_key_parse(psk, options->key) : -ENOMEM;
-	if (!err && strlen(options->psk_identity) <= KEYS_IDENTITY_MAX)
-		return true;
-	fputs(err == -ENOMEM ? "quakeshield decode: out of memory\n"
-	      : err ? "quakeshield decode: --psk is not an even number of hex digits, at "
-		      "most 128\n"
-		    : "quakeshield decode: --psk-identity is longer than 128 bytes\n",
-	      stderr);
-	return false;
-}
-
-static int wrong(const char *what, const char *value)
-{
-	log_plain("quakeshield decode: %s: '%s'", what, value);
-	return EXIT_USAGE;
-}
-
-/* 0, or the exit status after a message. */
-static int read_keylog(const char *name, struct keylog *ret)
-{
-	FILE *file = fopen(name, "re");
-	char message[256];
-	int err;
-
-	if (!file) {
-		log_plain("quakeshield decode: %s: %s", name, strerror(errno));
-		return EXIT_REST;
-	}
-	err = keylog_read(file, ret, message, sizeof(message));
-	fclose(file);
-	if (err)
-		log_plain("quakeshield decode: %s: %s", name, message);
-	return err ? EXIT_REST : 0;
-}
-
-static bool parse_limit(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && !errno && *ret;
-}
-
-static bool parse_format(const char *text, enum demo_format *ret)
-{
-	for (int i = DEMO_NONE + 1; i < DEMO_FORMATS; i++) {
-		if (!strcmp(text, demo_format_names[i])) {
-			*ret = (enum demo_format)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Options that take a value: 0, or the exit status after a message. */
-static int parse_value(const struct given *given, struct how *options)
-{
-	char *value = given->value;
-	const char *bad = value;
-
-	switch (given->option) {
-	case OPTION_PROTOCOL:
-		return family_parse(value, &options->protocol)
-			       ? 0
-			       : wrong("no such protocol", value);
-	case OPTION_AS:
-		return parse_format(value, &options->as)
-			       ? 0
-			       : wrong("no such kind of demo", value);
-	case OPTION_KEYLOG:
-		return read_keylog(value, &options->keylog);
-	case OPTION_KIND:
-		return select_kinds(&options->select, value, &bad)
-			       ? 0
-			       : wrong("not a kind", bad);
-	case OPTION_STATUS:
-		return select_status(&options->select, value, &bad)
-			       ? 0
-			       : wrong("no such status", bad);
-	case OPTION_HOST:
-		return select_hosts(&options->select, value, &bad)
-			       ? 0
-			       : wrong("not an address or :port", bad);
-	case OPTION_LIMIT:
-		return parse_limit(value, &options->limit) ? 0
-							   : wrong("not a number", value);
-	default:
-		return 0;
-	}
-}
-
-/* 0, or the exit status after a message. */
-static int read_options(const struct call *call, struct how *options)
-{
-	const char *psk = call_value(call, OPTION_PSK);
-	bool keyed;
-
-	options->psk_identity = call_value(call, OPTION_PSK_NAME);
-	options->extract = call_value(call, OPTION_EXTRACT);
-	options->filter = call_value(call, OPTION_FILTER);
-	options->verbose = call_has(call, OPTION_VERBOSE);
-	options->hex = call_has(call, OPTION_HEX);
-	options->secrets = call_has(call, OPTION_SECRETS);
-	options->progress = call_has(call, OPTION_PROGRESS);
-	options->json = call_has(call, OPTION_JSON);
-	options->output = call_has(call, OPTION_SUMMARY)     ? OUTPUT_SUMMARY
-			  : call_has(call, OPTION_LAGOMETER) ? OUTPUT_LAGOMETER
-			  : options->json		     ? OUTPUT_JSON
-							     : OUTPUT_TEXT;
-	options->trace = call_has(call, OPTION_TRACE);
-	/* First of all: until it is wiped, others can see it among our arguments. */
-	keyed = read_psk(psk, options);
-	for (const struct given *g = NULL; (g = call_next(call, OPTION_PSK, g));)
-		explicit_bzero(g->value, strlen(g->value));
-	if (!keyed)
-		return EXIT_USAGE;
-	if (options->trace && options->output == OUTPUT_SUMMARY)
-		return wrong("--trace does not go with", "--summary");
-	if (options->trace && options->output == OUTPUT_LAGOMETER)
-		return wrong("--trace does not go with", "--lagometer");
-	for (size_t i = 0; i < call->given_count; i++) {
-		int status = parse_value(&call->given[i], options);
-
-		if (status)
-			return status;
-	}
-	return 0;
-}
-
 /* Decode all of the files. Returns the exit status. */
 static int decode_files(const struct call *call, struct run *run)
 {
@@ -567,8 +402,8 @@ int cmd_decode(const struct call *call)
 {
 	static struct jsonl json;
 	static struct run run;
-	static struct how options = { .protocol = FAMILY_AUTO };
-	int status = read_options(call, &options);
+	static struct decode_options options = { .protocol = FAMILY_AUTO };
+	int status = decode_options_read(call, &options);
 
 	if (status)
 		return status;
@@ -589,8 +424,7 @@ int cmd_decode(const struct call *call)
 	}
 	status = decode_files(call, &run);
 	trace_free(run.trace);
-	keylog_free(&options.keylog);
-	secret_free(options.key, sizeof(*options.key));
+	decode_options_free(&options);
 	if (!extract_close(run.extract))
 		status = EXIT_REST;
 	if (jsonl_flush(&json)) {
