@@ -65,19 +65,44 @@ static int addresses_find(struct listed *l)
 	return 0;
 }
 
+/* Order endpoints by port, for qsort(). */
+static int by_port(const void *a, const void *b)
+{
+	return ((const struct shield_endpoint *)a)->port -
+	       ((const struct shield_endpoint *)b)->port;
+}
+
+/* Return the index of the first endpoint at @port or a higher one. */
+static size_t first_at(const struct gather *g, __u16 port)
+{
+	size_t from = 0, to = g->end_count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (g->ends[middle].port < port)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 /*
  * Return true if an entry at @address and @port is the server of @s. @address NULL: at
- * any address.
+ * any address. Called for each entry of each list, so it looks at the endpoints of @port
+ * alone.
  */
 static bool is_own(const struct gather *g, const struct listed_service *s,
 		   const __be32 *address, __u16 port)
 {
 	const struct listed_query *q = &g->listed->query;
 
-	for (size_t i = 0; i < g->end_count; i++) {
+	for (size_t i = first_at(g, port); i < g->end_count && g->ends[i].port == port;
+	     i++) {
 		const struct shield_endpoint *end = &g->ends[i];
 
-		if (end->slot != s->slot || end->port != port)
+		if (end->slot != s->slot)
 			continue;
 		if (!address)
 			return true;
@@ -344,6 +369,7 @@ static void entry_compare(const __be32 address[4], __u16 port, void *context)
 			continue;
 		}
 		row->state = LISTED_YES;
+		row->why = NULL;
 		memcpy(row->as, address, sizeof(row->as));
 		row->as_port = port;
 	}
@@ -354,8 +380,8 @@ static enum listed_part list_take(struct listed_ask *ask, const void *reply, siz
 	return listed_reply(ask->words, reply, n, entry_compare, ask);
 }
 
-/* Enter the question @own to @master, unless it is there. */
-static void ask_enter(struct gather *g, size_t master, const struct listed_row *row,
+/* Enter the question @own to @master, unless it is there. False: there is no room. */
+static bool ask_enter(struct gather *g, size_t master, const struct listed_row *row,
 		      const struct listed_ask *own)
 {
 	struct listed_ask *ask = &g->asks[g->ask_count];
@@ -364,10 +390,10 @@ static void ask_enter(struct gather *g, size_t master, const struct listed_row *
 	for (size_t i = 0; i < g->ask_count; i++)
 		if (g->asked[i].master == master && g->asks[i].n == own->n &&
 		    !memcmp(g->asks[i].bytes, own->bytes, own->n))
-			return;
+			return true;
 	if (g->ask_count == ASKS) {
 		g->left_out = true;
-		return;
+		return false;
 	}
 	*asked = (struct asked){ .gather = g, .master = master };
 	*ask = *own;
@@ -376,6 +402,7 @@ static void ask_enter(struct gather *g, size_t master, const struct listed_row *
 	ask->take = list_take;
 	ask->context = asked;
 	g->ask_count++;
+	return true;
 }
 
 static void row_begin(struct gather *g, struct listed_service *s, size_t master)
@@ -398,7 +425,10 @@ static void row_begin(struct gather *g, struct listed_service *s, size_t master)
 		row->reports |= about_reports_to(g->shield, s->slot, &host);
 	}
 	for (size_t i = 0; i < n; i++)
-		ask_enter(g, master, row, &own[i]);
+		if (!ask_enter(g, master, row, &own[i])) {
+			row->state = LISTED_UNKNOWN;
+			row->why = "not asked: there are too many questions";
+		}
 }
 
 /* Judge a list that does not have the server. @whole: all of it was read. */
@@ -496,6 +526,7 @@ static int gather_begin(struct gather *g)
 		return -ENOMEM;
 	}
 	g->end_count = shield_endpoints(g->shield, g->ends, most);
+	qsort(g->ends, g->end_count, sizeof(*g->ends), by_port);
 	for (size_t i = 0; i < g->end_count; i++)
 		g->taken[g->ends[i].port] = true;
 	return services_find(g);

@@ -21,7 +21,7 @@ struct asked {
 struct gather {
 	const struct shield *shield;
 	struct listed *listed;
-	struct shield_endpoint *ends; /* of all services */
+	struct shield_endpoint *ends; /* of all services, by port */
 	size_t end_count;
 	bool *taken; /* by port: a service has it */
 	struct listed_ask *asks; /* ASKS */
