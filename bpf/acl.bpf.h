@@ -213,7 +213,7 @@ const volatile struct limit report_limit = { 4000000000ull, 64 * 4000000000ull }
  * the limits for a quarter of an hour, and refill its limit: an attacker that used it up
  * in the host's name cannot know when that is. @addresses: their offset in the frame.
  *
- * Called by egress_admit() alone, for what player_confirm() does not pass. The mark in
+ * Called by egress_admit() alone, if player_confirm() returned false. The mark in
  * the prefilter is set before LISTS_MASTER, and only after report_limit has room.
  */
 __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot)

@@ -59,7 +59,7 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 	return minus ? -value : value;
 }
 
-/* What a kind means that a server sends: bits of kind_marks. */
+/* Bits of kind_marks: the meaning of a kind that a server sends. */
 enum kind_mark {
 	/*
 	 * The server accepts a client that has returned its challenge. Such a kind enters

@@ -109,9 +109,9 @@ __noinline int egress_listed(struct __sk_buff *ctx, __u64 target, __u64 offsets,
  * and return the reason. A block of a NetQuake level, for which @signs_on is set, has an
  * account apart, one for all blocks to a prefix: acknowledgements can be made up.
  *
- * Whether the receiver is a neighbour of a known client matters for the second half of
- * the allowance alone, so it is looked up only there. Called by egress_admit() alone,
- * last: a call charges at most once. The caller drops on REASON_AMPLIFICATION.
+ * A neighbour of a known client may have the first half of the allowance alone. So the
+ * receiver's reputation is looked up only for the second half. Called by egress_admit()
+ * alone, last: a call charges at most once. The caller drops on REASON_AMPLIFICATION.
  */
 static __always_inline enum reason egress_charge(struct __sk_buff *ctx,
 						 const struct live *l, __u32 slot,
@@ -198,8 +198,8 @@ static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
 /*
  * Return nonzero if a datagram of @target is part of a handshake with a validated client,
  * which like QUIC after address validation is not charged. A server's challenge is noted.
- * Analysed once by the verifier. Called by egress_admit() alone, of KIND_HANDSHAKE, for
- * what player_confirm() does not pass. It must not return true for a client that the
+ * Analysed once by the verifier. Called by egress_admit() alone, of KIND_HANDSHAKE, if
+ * player_confirm() returned false. It must not return true for a client that the
  * server alone has challenged: VALIDATED_COOKIE decides.
  */
 __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offsets,

@@ -139,7 +139,7 @@ struct player_table {
 #define PLAYER_ADDRESS_BITS 12 /* 2^12 buckets: 128 KiB */
 #define PLAYER_ADDRESS_WAYS 4
 
-/* What is at such an address, and for how long after the last note it is. */
+/* The remote end at such an address, and how long it counts after the last note. */
 #define ADDRESS_LITTLE                                                           \
 	1 /* Quake III, QuakeWorld, Quake II, auto: their datagrams begin with a \
 	     sequence */

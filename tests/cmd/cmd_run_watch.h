@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cmd_run_watch.h - what `run` has look after the interfaces: the monitor, the witness
- * and the check of programs that do not run. A part of cmd_run_world.h, which includes it
- * where does(), note() and the world are known.
+ * cmd_run_watch.h - stand-ins for the monitor of the interfaces, the witness and the
+ * check of programs that do not run. A part of cmd_run_world.h, which includes it after
+ * does() and note().
  */
 #ifndef CMD_RUN_WATCH_H
 #define CMD_RUN_WATCH_H
@@ -29,8 +29,7 @@ void witness_close(struct witness *witness)
 	(void)witness;
 }
 
-/* --- who looks after it ---------------------------------------------------------------
- */
+/* --- the monitor of the interfaces ------------------------------------------ */
 
 int attach_monitor_precheck(const struct attach_monitor *monitor,
 			    const struct config *config)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cmd_status_world.h - a shield, its daemon and its files, of which `status` tells.
- * Included once, by test_cmd_status.c.
+ * cmd_status_world.h - stand-ins for the shield, the daemon and the files that `status`
+ * reads. Included once, by test_cmd_status.c.
  */
 #ifndef CMD_STATUS_WORLD_H
 #define CMD_STATUS_WORLD_H
@@ -15,7 +15,7 @@
 #include "stats/stats.h"
 
 static struct {
-	int open_status, opened, closed; /* what call_open() gives; how often */
+	int open_status, opened, closed; /* status of call_open(); how often */
 	struct shield_link links[2 * CONFIG_INTERFACES];
 	size_t link_count;
 	struct service services[SERVICES_MAX];
@@ -31,7 +31,7 @@ static struct {
 } now;
 
 static struct {
-	char pin[64]; /* whose pid was asked for */
+	char pin[64]; /* of the pid that was asked for */
 } seen;
 
 int call_open(const struct call *call, struct shield **ret)

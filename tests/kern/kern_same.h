@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kern_same.h - compare all maps of two shields, which have had the same frames.
+ * kern_same.h - compares all maps of two shields after the same frames.
  */
 #ifndef KERN_SAME_H
 #define KERN_SAME_H
@@ -50,8 +50,8 @@ static inline void kern_same_hash(int first, int second, const struct bpf_map_in
 }
 
 /*
- * What two shields remember in maps is the same; what they count on each processor is
- * kern_sum_way()'s, and struct live the caller's.
+ * Assert that the maps of two shields hold the same. kern_sum_way() compares the counters
+ * of processors, and the caller struct live.
  */
 static inline void kern_same_maps(struct kern *a, struct kern *b)
 {

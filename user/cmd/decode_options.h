@@ -15,7 +15,7 @@
 #include "decode/select.h"
 #include "lib/secret.h"
 
-/* What is written of each record or file. */
+/* The form of the output. */
 enum output {
 	OUTPUT_TEXT,
 	OUTPUT_JSON,
@@ -23,7 +23,7 @@ enum output {
 	OUTPUT_LAGOMETER,
 };
 
-/* What the command line asks for. Filled by decode_options_read(). */
+/* The options of one call. Filled by decode_options_read(). */
 struct decode_options {
 	enum output output;
 	bool json;
@@ -41,9 +41,9 @@ struct decode_options {
 };
 
 /*
- * Read the options of @call into *@ret, which is empty but for its protocol, and wipe
- * --psk from the arguments, where other users could read it. Returns 0, or the exit
- * status after a message that quotes what is wrong.
+ * Read the options of @call into *@ret, and wipe --psk from the arguments, where other
+ * users could read it. @ret: zero but for its protocol. Returns 0, or the exit
+ * status after a message that quotes the wrong value.
  */
 int decode_options_read(const struct call *call, struct decode_options *ret);
 

@@ -31,7 +31,7 @@
 
 /* --- listed_reply.c: pure ------------------------------------------------ */
 
-/* How a master server is asked, and how it replies. */
+/* The words of a master server: its question and its reply. */
 enum listed_words {
 	LISTED_NONE, /* the protocol has no master servers */
 	LISTED_DPMASTER, /* getservers; IPv4 alone */
