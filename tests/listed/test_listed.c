@@ -2,9 +2,11 @@
 /*
  * test_listed.c - replies of master servers, which a host on the way may have made: at
  * every truncation, with every byte changed, and long; the questions; what a server tells
- * of itself; and the names of masters. net_listed.sh has the conversation.
+ * of itself; the names of masters; and a reply that waits while another one is read.
+ * net_listed.sh has the conversation.
  */
 #include <arpa/inet.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "listed/listed.h"
@@ -367,6 +372,74 @@ static void public_address_is_told_from_private(void **state)
 	}
 }
 
+/* --- a conversation ------------------------------------------------------ */
+
+/* Open a socket at a port of loopback, which is put into @ret. */
+static int master_open(__u16 *ret)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(at);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+	*ret = ntohs(at.sin_port);
+	return fd;
+}
+
+/* Answer one question at @fd. */
+static void master_answer(int fd)
+{
+	struct sockaddr_in peer;
+	socklen_t size = sizeof(peer);
+	char question[LISTED_QUESTION];
+
+	if (recvfrom(fd, question, sizeof(question), 0, (struct sockaddr *)&peer, &size) >
+	    0)
+		sendto(fd, "x", 1, 0, (struct sockaddr *)&peer, size);
+}
+
+static enum listed_part take_slowly(struct listed_ask *ask, const void *reply, size_t n)
+{
+	(void)reply;
+	(void)n;
+	if (ask->context)
+		poll(NULL, 0, 3200);
+	return LISTED_END;
+}
+
+/* Reading the list of one takes longer than all replies are waited for. */
+static void reply_is_read_although_another_takes_long(void **state)
+{
+	static bool taken[PORTS];
+	struct listed_ask asks[2] = { { .n = 1 }, { .n = 1 } };
+	int fds[2], status;
+	pid_t pid;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(asks); i++) {
+		fds[i] = master_open(&asks[i].port);
+		inet_pton(AF_INET6, "::ffff:127.0.0.1", asks[i].address);
+		asks[i].take = take_slowly;
+	}
+	asks[0].context = asks;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		master_answer(fds[0]);
+		poll(NULL, 0, 300);
+		master_answer(fds[1]);
+		_exit(0);
+	}
+	assert_int_equal(listed_ask_all(asks, COUNT(asks), taken), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	for (size_t i = 0; i < COUNT(asks); i++) {
+		assert_int_equal(asks[i].datagrams, 1);
+		close(fds[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +452,7 @@ int main(void)
 		cmocka_unit_test(master_has_host_and_port),
 		cmocka_unit_test(well_known_masters_are_names),
 		cmocka_unit_test(public_address_is_told_from_private),
+		cmocka_unit_test(reply_is_read_although_another_takes_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,6 +191,8 @@ static void converse(struct listed_ask *asks, size_t count, struct pollfd *polle
 			return;
 		hear_all(asks, count, polled, next);
 	}
+	/* Replies that came in time, while those to another question were read. */
+	hear_all(asks, count, polled, last);
 }
 
 int listed_ask_all(struct listed_ask *asks, size_t count, const bool *taken)
