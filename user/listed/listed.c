@@ -337,19 +337,6 @@ static size_t questions(const struct listed *l, const struct listed_service *s,
 	return n;
 }
 
-/* Return true if @ask, to the same master, is one of the questions for @s. */
-static bool asks_for(const struct listed *l, const struct listed_service *s,
-		     const struct listed_ask *ask)
-{
-	struct listed_ask own[QUESTIONS] = { { .n = 0 } };
-	size_t n = s->why ? 0 : questions(l, s, own);
-
-	for (size_t i = 0; i < n; i++)
-		if (own[i].n == ask->n && !memcmp(own[i].bytes, ask->bytes, ask->n))
-			return true;
-	return false;
-}
-
 static void entry_compare(const __be32 address[4], __u16 port, void *context)
 {
 	const struct listed_ask *ask = context;
@@ -361,8 +348,7 @@ static void entry_compare(const __be32 address[4], __u16 port, void *context)
 		struct listed_service *s = &g->listed->services[i];
 		struct listed_row *row = &s->rows[asked->master];
 
-		if (!row->asked || !is_own(g, s, NULL, port) ||
-		    !asks_for(g->listed, s, ask))
+		if (!asked->of[i] || !is_own(g, s, NULL, port))
 			continue;
 		if (!is_own(g, s, address, port)) {
 			row->same_port++;
@@ -380,22 +366,30 @@ static enum listed_part list_take(struct listed_ask *ask, const void *reply, siz
 	return listed_reply(ask->words, reply, n, entry_compare, ask);
 }
 
-/* Enter the question @own to @master, unless it is there. False: there is no room. */
-static bool ask_enter(struct gather *g, size_t master, const struct listed_row *row,
+/*
+ * Enter the question @own to @master for @s, unless it is there for another service.
+ * False: there is no room.
+ */
+static bool ask_enter(struct gather *g, size_t master, const struct listed_service *s,
 		      const struct listed_ask *own)
 {
+	const struct listed_row *row = &s->rows[master];
 	struct listed_ask *ask = &g->asks[g->ask_count];
 	struct asked *asked = &g->asked[g->ask_count];
+	size_t of = (size_t)(s - g->listed->services);
 
 	for (size_t i = 0; i < g->ask_count; i++)
 		if (g->asked[i].master == master && g->asks[i].n == own->n &&
-		    !memcmp(g->asks[i].bytes, own->bytes, own->n))
+		    !memcmp(g->asks[i].bytes, own->bytes, own->n)) {
+			g->asked[i].of[of] = true;
 			return true;
+		}
 	if (g->ask_count == ASKS) {
 		g->left_out = true;
 		return false;
 	}
 	*asked = (struct asked){ .gather = g, .master = master };
+	asked->of[of] = true;
 	*ask = *own;
 	memcpy(ask->address, row->address, sizeof(ask->address));
 	ask->port = row->port;
@@ -425,7 +419,7 @@ static void row_begin(struct gather *g, struct listed_service *s, size_t master)
 		row->reports |= about_reports_to(g->shield, s->slot, &host);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!ask_enter(g, master, row, &own[i])) {
+		if (!ask_enter(g, master, s, &own[i])) {
 			row->state = LISTED_UNKNOWN;
 			row->why = "not asked: there are too many questions";
 		}
@@ -452,6 +446,7 @@ static void row_absent(const struct gather *g, const struct listed_service *s,
 static void row_end(const struct gather *g, struct listed_service *s, size_t master)
 {
 	struct listed_row *row = &s->rows[master];
+	size_t of = (size_t)(s - g->listed->services);
 	bool whole = true, strange = false;
 	int error = 0;
 
@@ -460,7 +455,7 @@ static void row_end(const struct gather *g, struct listed_service *s, size_t mas
 		bool marked = ask->words == LISTED_DPMASTER ||
 			      ask->words == LISTED_DPMASTER_EXT;
 
-		if (g->asked[i].master != master || !asks_for(g->listed, s, ask))
+		if (g->asked[i].master != master || !g->asked[i].of[of])
 			continue;
 		strange |= ask->bad;
 		error = ask->error ? ask->error : error;

@@ -15,6 +15,7 @@ struct asked {
 	struct gather *gather;
 	size_t master;
 	size_t servers; /* entries of its list */
+	bool of[SERVICES_MAX]; /* by index in listed.services: asked for this service */
 };
 
 /* While it is collected. */
