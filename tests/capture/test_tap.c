@@ -90,6 +90,25 @@ static void time_stays_between_the_frame_before_and_now(void **state)
 	}
 }
 
+/* No difference of the clocks fits a frame if the wall clock is set twice meanwhile. */
+static void stamp_that_fits_nothing_is_bounded(void **state)
+{
+	struct tap_clock c = after_empty_queue();
+
+	(void)state;
+	assert_int_equal(tap_clock_time(&c, WALL + SECOND, WALL + 2 * SECOND, 2 * SECOND),
+			 SECOND);
+	assert_int_equal(tap_clock_time(&c, WALL + 9 * SECOND, WALL + 2 * SECOND,
+					2 * SECOND),
+			 2 * SECOND);
+	assert_int_equal(tap_clock_time(&c, WALL - 9 * SECOND, WALL + 3 * SECOND,
+					3 * SECOND),
+			 2 * SECOND);
+	assert_int_equal(tap_clock_time(&c, WALL + 3 * SECOND, WALL + 4 * SECOND,
+					4 * SECOND),
+			 3 * SECOND);
+}
+
 static void slow_wall_clock_is_followed(void **state)
 {
 	struct tap_clock c = after_empty_queue();
@@ -195,6 +214,7 @@ int main(void)
 		cmocka_unit_test(frames_have_the_time_of_their_stamps),
 		cmocka_unit_test(wall_clock_that_is_set_changes_no_time),
 		cmocka_unit_test(time_stays_between_the_frame_before_and_now),
+		cmocka_unit_test(stamp_that_fits_nothing_is_bounded),
 		cmocka_unit_test(slow_wall_clock_is_followed),
 	};
 	const struct CMUnitTest socket[] = {

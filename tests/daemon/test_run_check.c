@@ -318,6 +318,20 @@ static void generic_mode_that_helps_is_the_last_try(void **state)
 	assert_int_equal(times("not attached again"), 0);
 }
 
+/* A service that was exchanged takes its counts along: that is no frame judged. */
+static void counts_that_fall_clear_nothing(void **state)
+{
+	(void)state;
+	judged = 1000;
+	looks(1);
+	nics[0].came = nics[0].delivered = 200;
+	looks(2); /* a suspicion, and a proof */
+	judged = 100;
+	looks(3); /* nothing is known, a suspicion, and the second proof */
+	assert_string_equal(renewed, "eth0 auto;");
+	assert_non_null(noted(7));
+}
+
 /* Also where the counters could not be read as the program ran again. */
 static void a_fault_that_is_over_is_told(void **state)
 {
@@ -539,6 +553,7 @@ int main(void)
 		TEST(two_proofs_in_a_row_attach_again_in_the_same_mode),
 		TEST(generic_mode_follows_and_then_nothing),
 		TEST(generic_mode_that_helps_is_the_last_try),
+		TEST(counts_that_fall_clear_nothing),
 		TEST(a_fault_that_is_over_is_told),
 		TEST(tries_end_where_generic_mode_is_refused),
 		TEST(the_configured_mode_bounds_the_tries),
