@@ -82,7 +82,7 @@ dtls_shake()
 	flood=$!
 	sleep 1
 	began=$EPOCHREALTIME
-	dtls_client 5 sleep 1
+	dtls_client "${DTLS_WAIT:-5}" sleep 1
 	status=$?
 	took=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
 	wait "$flood"
