@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_cmd_status.c - `status`, whole: its text, its JSON and its exit status, of a shield
- * that cmd_status_world.h stands in for.
+ * test_cmd_status.c - `status`, whole: its text, its JSON and its exit status, of a
+ * shield that cmd_status_world.h stands in for.
  */
 #include <errno.h>
 #include <setjmp.h>
