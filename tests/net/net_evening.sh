@@ -465,7 +465,7 @@ check_player() # NAME
 	net_check "$name: messages from it in players.json as captured" test \
 		"$(figure "$name" .c2s.received)" = "$(messages captured c2s "$address")"
 	net_check "$name: no loss where there is none" test \
-		"$(figure "$name" '.c2s.lost == 0 and .s2c.lost <= 10 + .snapshots / 100')" = true
+		"$(figure "$name" ".c2s.lost <= $wire_lost and .s2c.lost <= 10 + .snapshots / 100")" = true
 	net_check "$name: both maps in the lines" test "$(line_maps "$address")" = "$MAPS "
 	echo "# $name: s2c $(messages captured s2c "$address") messages captured," \
 		"$(messages recorded s2c "$address") in lines, $(figure "$name" .snapshots) in" \
@@ -474,12 +474,35 @@ check_player() # NAME
 		"lost $(figure "$name" '"\(.c2s.lost) and \(.s2c.lost), unsure \(.s2c.unknown)"')"
 }
 
+# The flood may fill the queue in front of the shield, which then never sees a client's
+# datagram. So those leave the capture that are in no line, if the shield has passed as many
+# less, has dropped none of the game, and they are no more than one in 500.
+wire_lost=0
+leave_out_wire_losses()
+{
+	local lost sent
+
+	sent=$(grep -c ^c2s "$work/captured")
+	comm -23 "$work/captured" "$work/recorded" | grep ^c2s >"$work/wire"
+	lost=$(wc -l <"$work/wire")
+	if [ "$lost" = 0 ] || [ "$lost" -gt $((sent / 500)) ] ||
+		[ "$(metric received_packets_total pass)" != $((sent - lost)) ] ||
+		[ "$(metric received_packets_total drop)" != 0 ]; then
+		return
+	fi
+	comm -23 "$work/captured" "$work/wire" >"$work/arrived"
+	mv "$work/arrived" "$work/captured"
+	wire_lost=$lost
+	echo "# $lost of $sent datagrams of the clients were lost before the shield" >&2
+}
+
 check_evening()
 {
 	local name
 
 	list_capture >"$work/captured"
 	list_lines >"$work/recorded"
+	leave_out_wire_losses
 	net_check "the capture itself lost nothing" grep -q '^0 packets dropped by kernel' \
 		"$work/tcpdump.log"
 	for name in alice bob; do
