@@ -26,6 +26,7 @@
 #define PLAYERS_H
 
 #include "abi.h"
+#include "tags.h"
 #include "word.h"
 
 /*
@@ -97,27 +98,6 @@ static __always_inline __u32 players_bucket(__u64 hash)
 static __always_inline __u64 players_tag(__u64 hash)
 {
 	return (hash >> (64 - PLAYER_BITS - 8) & 0xff) | 0x80;
-}
-
-/*
- * Return bit 7 of each byte of @tags that is @tag. Above the lowest such byte some may be
- * wrong, so compare the names. Called by players_find(), which tries each byte, and by
- * player_first(), which takes the lowest.
- */
-static __always_inline __u64 tags_like(__u64 tags, __u64 tag)
-{
-	__u64 other = tags ^ tag * EACH_BYTE(1);
-
-	return (other - EACH_BYTE(1)) & ~other & EACH_BYTE(0x80);
-}
-
-/*
- * Return the number of the lowest byte in which @flags has bit 7; 0 if there is none.
- * Called by players_find() and player_first().
- */
-static __always_inline __u32 lowest_byte(__u64 flags)
-{
-	return ((flags & -flags) >> 7) * 0x0001020304050607ull >> 56 & 7;
 }
 
 #define QPORT_NONE (-1)

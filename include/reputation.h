@@ -32,6 +32,7 @@
 #include <stdbool.h>
 
 #include "cursor.h"
+#include "tags.h"
 #include "wire.h"
 
 #define REPUTATION_BITS \
@@ -223,17 +224,6 @@ static __always_inline __u64 reputation_tag(__u64 hash)
 }
 
 /*
- * Return true if one of the four bytes of @tags is @tag. Called by reputation_find()
- * alone: subtracting 1 from each byte borrows from a byte that is 0.
- */
-static __always_inline bool reputation_tagged(__u64 tags, __u64 tag)
-{
-	__u64 apart = tags ^ tag * 0x01010101;
-
-	return (apart - 0x01010101) & ~apart & 0x80808080;
-}
-
-/*
  * Return the state of @net, an address or a key of reputation_network(); 0: it has none.
  * The entry may be over: the caller asks reputation_known() or reputation_validated().
  * Called in the programs and in userland, without a lock. Of an address without an entry
@@ -246,7 +236,7 @@ static __always_inline __u64 reputation_find(const struct reputation_table *t, _
 	__u32 bucket = reputation_bucket(hash), at = bucket * REPUTATION_WAYS;
 
 	if (!index_below(&bucket, 1 << REPUTATION_BITS) ||
-	    !reputation_tagged(t->tags[bucket], reputation_tag(hash)))
+	    !tags_like(t->tags[bucket], reputation_tag(hash)))
 		return 0;
 	for (int way = 0; way < REPUTATION_WAYS; way++, at++) {
 		/* It cannot be, but Linux 6.1's verifier does not know. */

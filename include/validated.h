@@ -23,6 +23,7 @@
 #define VALIDATED_H
 
 #include "cookie.h"
+#include "tags.h"
 #include "wire.h"
 
 #define VALIDATED_BITS \
@@ -60,19 +61,37 @@ _Static_assert(sizeof(struct validated_cell) == 88, "struct validated_cell has a
 
 struct validated_table {
 	struct validated_cell cells[VALIDATED_MAX];
+	/*
+	 * A byte of each cell's hash by bucket, the first cell's lowest; 0: never used.
+	 * A request to join of a flood reads these 32 KiB, which stay in a cache, and no
+	 * cell.
+	 */
+	__u32 tags[1 << VALIDATED_BITS];
 };
 
 /*
- * Return the bucket of @peer. Called by validated_find() and validated_choose(). The
- * state in the upper half of the last word does not count.
+ * Return the hash of @peer, whose upper bits are its bucket and, below these, its tag.
+ * Called in this file. The state in the upper half of the last word does not count.
  */
-static __always_inline __u32 validated_bucket(const struct cookie_peer *peer,
-					      const __u64 keys[3])
+static __always_inline __u64 validated_hash(const struct cookie_peer *peer,
+					    const __u64 keys[3])
 {
-	__u64 hash = peer->word[0] * keys[0] + peer->word[1] * keys[1] +
-		     (__u32)peer->word[2] * keys[2];
+	return peer->word[0] * keys[0] + peer->word[1] * keys[1] +
+	       (__u32)peer->word[2] * keys[2];
+}
 
+/* Return the bucket of @hash. Called in this file. */
+static __always_inline __u32 validated_bucket(__u64 hash)
+{
 	return hash >> (64 - VALIDATED_BITS);
+}
+
+/* Return the tag of @hash: 1 to 255. Called in this file. */
+static __always_inline __u64 validated_tag(__u64 hash)
+{
+	__u64 tag = hash >> (64 - VALIDATED_BITS - 8) & 0xff;
+
+	return tag ? tag : 1;
 }
 
 /* Return the last word of the name of @peer's cell. Called in this file. */
@@ -105,14 +124,20 @@ static __always_inline bool validated_alive(const struct validated_cell *cell,
 /*
  * Return the cell of @peer, or NULL: it was not entered, or not used in the last minute.
  * The client is validated only if the cell has VALIDATED_COOKIE. Any program, without a
- * lock. Changes nothing: a caller that counts this as a use sets used_ns.
+ * lock. Changes nothing: a caller that counts this as a use sets used_ns. Of a client
+ * without a cell it must mostly read the tags alone: each request to join of a flood
+ * calls it.
  */
 static __always_inline struct validated_cell *
 validated_find(struct validated_table *t, const struct cookie_peer *peer,
 	       const __u64 keys[3], __u64 now_ns)
 {
-	__u32 at = validated_bucket(peer, keys) * VALIDATED_WAYS;
+	__u64 hash = validated_hash(peer, keys);
+	__u32 bucket = validated_bucket(hash), at = bucket * VALIDATED_WAYS;
 
+	if (!index_below(&bucket, 1 << VALIDATED_BITS) ||
+	    !tags_like(t->tags[bucket], validated_tag(hash)))
+		return NULL;
 	for (int way = 0; way < VALIDATED_WAYS; way++, at++) {
 		/* It cannot be, but Linux 6.1's verifier does not know. */
 		if (!index_below(&at, VALIDATED_MAX))
@@ -172,7 +197,8 @@ static __always_inline __u32 validated_choose(const struct validated_table *t,
 					      const __u64 keys[3], __u64 now_ns,
 					      __u64 *ret_name)
 {
-	__u32 at = validated_bucket(peer, keys) * VALIDATED_WAYS, best = VALIDATED_MAX;
+	__u32 at = validated_bucket(validated_hash(peer, keys)) * VALIDATED_WAYS,
+	      best = VALIDATED_MAX;
 	__u64 most = 0;
 
 	for (int way = 0; way < VALIDATED_WAYS; way++, at++) {
@@ -223,6 +249,8 @@ validated_enter(struct validated_table *t, const struct cookie_peer *peer,
 		cell->challenge = 0;
 		__builtin_memset(cell->passed, 0, sizeof(cell->passed));
 		cell->used_ns = now_ns;
+		((volatile __u8 *)t->tags)[at] =
+			validated_tag(validated_hash(peer, keys));
 		__sync_lock_test_and_set(&cell->name.word[2], validated_name(peer));
 		return cell;
 	}

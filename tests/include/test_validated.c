@@ -46,6 +46,11 @@ static struct cookie_peer nth(__u32 i)
 					       htons((__u16)(27960 + i % 7)) } };
 }
 
+static __u32 bucket_of(const struct cookie_peer *who)
+{
+	return validated_bucket(validated_hash(who, keys));
+}
+
 static struct validated_cell *put(__u32 i, __u64 now)
 {
 	struct cookie_peer who = nth(i);
@@ -125,7 +130,7 @@ static __u32 who_goes(unsigned int sure)
 	for (__u32 i = 0; count <= VALIDATED_WAYS; i++) {
 		struct cookie_peer who = nth(i);
 
-		if (validated_bucket(&who, keys) != validated_bucket(&first, keys))
+		if (bucket_of(&who) != bucket_of(&first))
 			continue;
 		in[count] = i;
 		put(i, NOW + count * SECOND)->flags =
@@ -162,7 +167,7 @@ static void whose_minute_is_over_goes_first(void **state)
 	for (__u32 i = 0; count <= VALIDATED_WAYS; i++) {
 		struct cookie_peer who = nth(i);
 
-		if (validated_bucket(&who, keys) != validated_bucket(&first, keys))
+		if (bucket_of(&who) != bucket_of(&first))
 			continue;
 		if (count == VALIDATED_WAYS - 1)
 			live_one = i;
@@ -177,7 +182,7 @@ static void whose_minute_is_over_goes_first(void **state)
 static void what_is_being_written_is_nobody_s(void **state)
 {
 	struct cookie_peer who = nth(3);
-	__u32 bucket = validated_bucket(&who, keys) * VALIDATED_WAYS;
+	__u32 bucket = bucket_of(&who) * VALIDATED_WAYS;
 
 	(void)state;
 	for (__u32 way = 0; way < VALIDATED_WAYS; way++)
@@ -186,6 +191,41 @@ static void what_is_being_written_is_nobody_s(void **state)
 	assert_null(find(3, NOW));
 	table->cells[bucket + 2].name.word[2] = 0;
 	assert_ptr_equal(put(3, NOW), &table->cells[bucket + 2]);
+}
+
+/* Each cell that is taken has the tag of its client, and a stranger seldom has one. */
+static void each_cell_has_its_tag(void **state)
+{
+	const __u8 *tags = (const __u8 *)table->tags;
+	__u32 taken = 0, alike = 0;
+
+	(void)state;
+	for (__u32 i = 0; i < 2 * VALIDATED_MAX; i++)
+		assert_non_null(put(i, NOW + i));
+	for (__u32 i = 0; i < VALIDATED_MAX; i++) {
+		struct cookie_peer name = table->cells[i].name;
+		__u64 hash = validated_hash(&name, keys);
+
+		if (!name.word[2]) {
+			assert_int_equal(tags[i], 0);
+			continue;
+		}
+		assert_int_equal(tags[i], validated_tag(hash));
+		assert_int_equal(validated_bucket(hash), i / VALIDATED_WAYS);
+		assert_ptr_equal(validated_find(table, &name, keys, NOW),
+				 &table->cells[i]);
+		taken++;
+	}
+	assert_in_range(taken, VALIDATED_MAX * 9 / 10, VALIDATED_MAX);
+	for (__u32 i = 2 * VALIDATED_MAX; i < 2 * VALIDATED_MAX + 100000; i++) {
+		struct cookie_peer who = nth(i);
+		__u64 hash = validated_hash(&who, keys);
+
+		alike += tags_like(table->tags[validated_bucket(hash)],
+				   validated_tag(hash)) != 0;
+		assert_null(find(i, NOW));
+	}
+	assert_in_range(alike, 1, 3000);
 }
 
 /* As many as budgets let in within a minute have room, all but one in a thousand. */
@@ -231,7 +271,7 @@ static void each_form_has_its_own_pace(void **state)
 	for (__u32 i = 2;; i++) {
 		struct cookie_peer who = nth(i), first = nth(1);
 
-		if (validated_bucket(&who, keys) != validated_bucket(&first, keys))
+		if (bucket_of(&who) != bucket_of(&first))
 			continue;
 		assert_ptr_equal(put(i, NOW + SECOND), cell);
 		break;
@@ -252,6 +292,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(use_renews, enter, leave),
 		cmocka_unit_test_setup_teardown(the_invited_and_the_idle_make_room, enter,
 						leave),
+		cmocka_unit_test_setup_teardown(each_cell_has_its_tag, enter, leave),
 		cmocka_unit_test_setup_teardown(whose_minute_is_over_goes_first, enter,
 						leave),
 		cmocka_unit_test_setup_teardown(what_is_being_written_is_nobody_s, enter,
