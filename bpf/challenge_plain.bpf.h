@@ -34,7 +34,7 @@ static __always_inline __u64 plain_net(const struct plain *plain)
 
 /*
  * Make packet_player() of the sender: both paths must make the same words. Called by
- * fast_path_player(), is_no_player() and challenge_plain().
+ * fast_path_player(), is_no_player() and plain_peer().
  */
 static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 					 struct player_id *ret)
@@ -53,6 +53,21 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 	}
 	once_here(ret->word[0]);
 	once_here(ret->word[1]);
+}
+
+/*
+ * Make packet_peer() of the sender: both paths must make the same name. Called by
+ * connect_refused() and challenge_plain().
+ */
+static __always_inline void plain_peer(const struct plain *plain, __u32 slot,
+				       struct cookie_peer *ret)
+{
+	struct player_id id;
+
+	plain_player(plain, slot, &id);
+	ret->word[0] = id.word[0];
+	ret->word[1] = id.word[1];
+	ret->word[2] = (__u32)id.word[2];
 }
 
 /*
@@ -110,7 +125,6 @@ static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u
 	__u32 slot = pkt_slot(&c);
 	const struct service *s = service_at(tab, &slot);
 	const __be32 *from = (const __be32 *)(eth + 26 - 4 * ipv6);
-	struct player_id id;
 
 	if (!s || eth + offset > end)
 		return PATH_VALIDATE;
@@ -123,10 +137,7 @@ static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u
 	share_charge(&live, slot, pkt_kind(&c), row, now);
 	c.net = plain_net(&plain);
 	count_challenged(ctx, &c, bytes);
-	plain_player(&plain, slot, &id);
-	c.peer.word[0] = id.word[0];
-	c.peer.word[1] = id.word[1];
-	c.peer.word[2] = (__u32)id.word[2];
+	plain_peer(&plain, slot, &c.peer);
 	return challenge_reply(ctx, &c, s, &a, bytes, now);
 }
 

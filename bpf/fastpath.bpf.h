@@ -4,9 +4,8 @@
  * flood that are refused or challenged, and the next datagram of a player.
  *
  * plain_path() and encapsulated_path() call fast_path() with a parsed frame; the other
- * functions are parts of it. Exceptions: target_find() classifies by classify_text_at()
- * and classify_game_at() on the slow path, and count_decision() calls sample_maybe().
- * What must hold:
+ * functions are parts of it, but that count_decision() calls sample_maybe() too. What
+ * must hold:
  *
  * - fast_path() decides only what the slow path (decide(), shield_validate(),
  *   shield_cache()) would decide alike, and leaves the rest to these: it never passes a
@@ -24,54 +23,9 @@
 #include "greylist.bpf.h"
 #include "amplification.bpf.h"
 #include "challenge_plain.bpf.h"
+#include "classify_frame.bpf.h"
 #include "refused.bpf.h"
 #include "sample.bpf.h"
-
-/* The service that a datagram is for, and its kind. */
-struct target {
-	const struct service *service;
-	__u32 slot;
-	enum wire_kind kind; /* KIND_COUNT: not classified yet */
-};
-
-/*
- * Return the kind of a payload of @length bytes at @offset of the frame that does not
- * begin with the marker (ff ff ff ff). Analysed once by the verifier, like the next
- * function. Called by classify_text_at(), classify_plain() and kind_at(): both paths must
- * classify alike.
- */
-__noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
-				__u32 length)
-{
-	struct cursor c = {
-		.pos = (void *)(long)ctx->data,
-		.end = (void *)(long)ctx->data_end,
-	};
-
-	c.pos += offset & OFFSET_MASK;
-	return classify_unmarked(family, c, length & 0xffff);
-}
-
-/*
- * Return the kind of a payload of @length bytes at @offset of the frame, where the marker
- * stands. Below 4 bytes, part of what stands there is Ethernet padding, and the payload
- * has no marker. Analysed once by the verifier. Called by classify_plain() and kind_at().
- */
-__noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
-				__u32 length)
-{
-	struct cursor c = {
-		.pos = (void *)(long)ctx->data,
-		.end = (void *)(long)ctx->data_end,
-	};
-
-	length &= 0xffff;
-	if (unlikely(length < 5))
-		return length == 4 ? KIND_OOB_EMPTY
-				   : classify_game_at(ctx, family, offset, length);
-	c.pos += offset & OFFSET_MASK;
-	return classify_oob(family, DIRECTION_C2S, c, length);
-}
 
 /*
  * Sample a datagram toward the server if one of the samplers takes it. @what:
@@ -327,6 +281,34 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 }
 
 /*
+ * Drop and count a Quake III connect that exceeds the limits, of a client that neither
+ * was challenged by the server nor returned a cookie: such a connect carries no cookie.
+ * False: shield_validate() decides. Called by fast_path_tail_call() alone, for
+ * KIND_CONNECT of FAMILY_QUAKE3 in a frame that is neither encapsulated nor truncated. It
+ * must drop only what validation_decide() refuses, by the class that validation_class()
+ * gives such a connect.
+ */
+static __always_inline bool
+connect_refused(struct xdp_md *ctx, struct live *l, const struct target *f,
+		const struct packet *p, const struct plain *plain, __u64 bytes, __u64 now)
+{
+	enum reason reason =
+		limits_exceeded(l, f->slot, f->service, CLASS_UNKNOWN, plain, now);
+	struct cookie_peer peer;
+
+	if (reason == REASON_COUNT)
+		return false;
+	plain_peer(plain, f->slot, &peer);
+	if (validated_find(&l->validation.validated, &peer, l->keys, now))
+		return false;
+	return drop_for(ctx, l, f, KIND_CONNECT, reason,
+			KIND_CONNECT + (reason == REASON_SERVICE_LIMIT
+						? COUNTER_IN_SERVICE_LIMIT
+						: COUNTER_IN_SOURCE_LIMIT),
+			p, plain, bytes);
+}
+
+/*
  * Decide about a datagram with the marker that refuse() has not dropped. True:
  * *@ret_action is PATH_VALIDATE or PATH_CACHE, with the context stored; or the datagram
  * is counted, and *@ret_action is what sends a challenge, or unchanged: XDP_DROP. False:
@@ -365,12 +347,17 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	}
 	if (kind == KIND_ECHO_RETURN && cookie_invalid(ctx, l, f, p, plain, bytes))
 		return true;
-	if (closer ||
-	    !not_challenged(ctx, l, f, kind, p, plain, bytes, now, &row, &judgement))
-		*ret_action = challenge_now(ctx,
-					    TAIL_CTX(f->slot, kind, p->length) |
-						    judgement << TAIL_CTX_DECIDED,
-					    plain_offsets(p, plain), row);
+	if (!closer) {
+		if (not_challenged(ctx, l, f, kind, p, plain, bytes, now, &row,
+				   &judgement))
+			return true;
+		if (kind == KIND_CONNECT && f->service->family == FAMILY_QUAKE3 &&
+		    connect_refused(ctx, l, f, p, plain, bytes, now))
+			return true;
+	}
+	*ret_action = challenge_now(
+		ctx, TAIL_CTX(f->slot, kind, p->length) | judgement << TAIL_CTX_DECIDED,
+		plain_offsets(p, plain), row);
 	return true;
 }
 
@@ -394,27 +381,6 @@ static __always_inline bool may_have_moved(const struct live *l,
 	return l->moved[qport_cell(id, qport, 0, l->keys)] ||
 	       (family == FAMILY_QUAKE2 &&
 		l->moved[qport_cell(id, qport & 0xff, QPORT_NARROW, l->keys)]);
-}
-
-/*
- * Classify the payload. @text: it begins with the marker. Returns false if no kind
- * results, which cannot be. Called by fast_path() for text that classify_letters() leaves
- * open, and by classify_no_player(). The result is a pointer's target so that the
- * comparison and the use are of one copy: same_copy().
- */
-static __always_inline bool classify_plain(struct xdp_md *ctx, const struct target *f,
-					   const struct packet *p,
-					   const struct plain *plain, bool text,
-					   __u64 *ret_kind)
-{
-	__u64 offset = plain->payload - (const __u8 *)(long)ctx->data;
-	__u32 family = f->service->family;
-	__u64 kind = (__u32)(text ? classify_text_at(ctx, family, offset, p->length)
-				  : classify_game_at(ctx, family, offset, p->length));
-
-	same_copy(kind);
-	*ret_kind = kind;
-	return likely(kind < KIND_COUNT);
 }
 
 /*
