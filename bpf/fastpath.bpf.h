@@ -213,9 +213,8 @@ static __always_inline bool adds_keys(const struct live *l, const struct target 
  * NULL, and shield_validate() decides. Puts the service under load if its own limit for
  * joining is exceeded.
  *
- * Called by fast_path_tail_call() alone, for a frame that is neither encapsulated nor
- * truncated. It must drop only what unvalidated_decide() refuses, and must take nothing
- * from the share: challenge_now() does.
+ * Called by fast_path_tail_call() alone. It must drop only what unvalidated_decide()
+ * refuses, and must take nothing from the share: challenge_now() does.
  */
 static __always_inline bool
 not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64 kind,
@@ -284,9 +283,8 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
  * Drop and count a Quake III connect that exceeds the limits, of a client that neither
  * was challenged by the server nor returned a cookie: such a connect carries no cookie.
  * False: shield_validate() decides. Called by fast_path_tail_call() alone, for
- * KIND_CONNECT of FAMILY_QUAKE3 in a frame that is neither encapsulated nor truncated. It
- * must drop only what validation_decide() refuses, by the class that validation_class()
- * gives such a connect.
+ * KIND_CONNECT of FAMILY_QUAKE3. It must drop only what validation_decide() refuses, by
+ * the class that validation_class() gives such a connect.
  */
 static __always_inline bool
 connect_refused(struct xdp_md *ctx, struct live *l, const struct target *f,
@@ -321,15 +319,12 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 						const struct plain *plain, __u64 bytes,
 						__u64 now, int *ret_action)
 {
-	bool closer = plain->encapsulated || plain->truncated;
 	struct counter_row *row = NULL;
 	__u64 judgement = 0;
 	enum reason reason;
 
 	if (unlikely(cacheable(f->service, kind))) {
-		reason = closer ? REASON_COUNT
-				: not_cached(plain_net(plain), plain_ipv6(plain), f->slot,
-					     now);
+		reason = not_cached(plain_net(plain), plain_ipv6(plain), f->slot, now);
 		/* All reasons from there on are to answer; the last says nothing. */
 		if (reason >= REASON_CACHED_PLAYER) {
 			*ret_action = tail_call_to(PATH_CACHE, f, kind, p, plain,
@@ -347,13 +342,15 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	}
 	if (kind == KIND_ECHO_RETURN && cookie_invalid(ctx, l, f, p, plain, bytes))
 		return true;
-	if (!closer) {
-		if (not_challenged(ctx, l, f, kind, p, plain, bytes, now, &row,
-				   &judgement))
-			return true;
-		if (kind == KIND_CONNECT && f->service->family == FAMILY_QUAKE3 &&
-		    connect_refused(ctx, l, f, p, plain, bytes, now))
-			return true;
+	if (not_challenged(ctx, l, f, kind, p, plain, bytes, now, &row, &judgement))
+		return true;
+	if (kind == KIND_CONNECT && f->service->family == FAMILY_QUAKE3 &&
+	    connect_refused(ctx, l, f, p, plain, bytes, now))
+		return true;
+	if (plain->encapsulated || plain->truncated) {
+		/* challenge_plain() writes at the places of a plain frame. */
+		row = NULL;
+		judgement = 0;
 	}
 	*ret_action = challenge_now(
 		ctx, TAIL_CTX(f->slot, kind, p->length) | judgement << TAIL_CTX_DECIDED,
