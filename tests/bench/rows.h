@@ -10,6 +10,7 @@
 
 #define COUNT(a)	      (sizeof(a) / sizeof(*(a)))
 #define FOUR_M		      0x3fffff /* sources, as a mask */
+#define SIXTEEN_M	      0xffffff
 #define PORT		      27960
 #define PORT_FIRST	      30000 /* of the further services */
 #define PLAYER_PORT	      4242
@@ -36,12 +37,11 @@ enum program {
 	SHIELD_QUAKE2,
 	SHIELD_FAMILIES,
 	SHIELD_SHIPPED, /* as SHIELD_FAMILIES, with proof and answers under load */
+	SHIELD_SHIPPED_4M, /* with the mark window of 4 million a second */
 	SHIELD_SAMPLED,
 	SHIELD_FOLLOWED,
 	SHIELD_SPENT, /* strangers have to prove themselves, and no more are asked */
 	SHIELD_ASKS, /* each is asked */
-	SHIELD_PRESSED, /* as SHIELD_SPENT, with answers for who asks like a browser */
-	SHIELD_PRESSED_4M, /* with the mark window of 4 million a second */
 	SHIELD_ANSWERS, /* who asks is answered */
 	OUT, /* from here on at TC egress */
 	OUT_PASS = OUT,
@@ -267,25 +267,28 @@ static const struct row rows_known[] = {
 	/* What a search has found: see search.h. */
 	{ "a block to QuakeWorld", SHIELD_FAMILIES, FOUR_M, R_FLOOR_4M, 2.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD }, 366 },
 	{ "a block, two tags, 6 headers", SHIELD_FAMILIES, FOUR_M, R_FLOOR6, 3.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD, TWO_TAGS, SIX_HEADERS }, 567 },
-	{ "getstatus flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 590 },
-	{ "getstatus, shipped, tags, headers", SHIELD_SHIPPED, FOUR_M, R_FLOOR6, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS, SIX_HEADERS }, 1350 },
-	{ "connect flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("connect \\protocol\\68"), .dport = PORT + FAMILY_QUAKE3 }, 275 },
-	{ "CCREQ_CONNECT flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { CCREQ, .dport = PORT + FAMILY_NETQUAKE }, 611 },
-	{ "ClientHello flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { HELLO, .dport = PORT + FAMILY_QUAKE_ENHANCED }, 634 },
-	{ "getstatus, shipped, IPv6", SHIELD_SHIPPED, FOUR_M, R_FLOOR6, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, .ipv6 = true }, 532 },
-	{ "getstatus, shipped, two tags", SHIELD_SHIPPED, FOUR_M, R_FLOOR_TAGS, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS }, 1236 },
-	{ "getinfo flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getinfo xxx"), .dport = PORT + FAMILY_QUAKE3 }, 540 },
-	{ "status 23 flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("status 23\n"), .dport = PORT + FAMILY_QUAKEWORLD }, 466 },
-	{ "getchallenge flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge"), .dport = PORT + FAMILY_QUAKE3 }, 271 },
-	{ "getchallenge, shipped, QuakeWorld", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge\n"), .dport = PORT + FAMILY_QUAKEWORLD }, 276 },
-	{ "getchallenge, shipped, Quake II", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge\n"), .dport = PORT + FAMILY_QUAKE2 }, 276 },
-	{ "getchallenge, shipped, DarkPlaces", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge"), .dport = PORT + FAMILY_NETQUAKE }, 271 },
-	{ "rcon flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("rcon secret status"), .dport = PORT + FAMILY_QUAKE3 }, 238 },
-	{ "unknown word flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("xyzzy"), .dport = PORT + FAMILY_QUAKE3 }, 251 },
-	{ "replies, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("statusResponse\n\\a\\b"), .dport = PORT + FAMILY_QUAKE3 }, 269 },
-	{ "junk, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { .payload = "junk", .n = 4, .dport = PORT + FAMILY_QUAKE3 }, 200 },
-	{ "fragments, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus"), .more = true, .dport = PORT + FAMILY_QUAKE3 }, 275 },
-	{ "strangers' game traffic, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { SEQUENCED, .dport = PORT + FAMILY_QUAKE3 }, 262 },
+	{ "getstatus flood, shipped", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR_4M, 3.0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 440 },
+	{ "getstatus, shipped, tags, headers", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR6, 3.5, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS, SIX_HEADERS }, 655 },
+	{ "connect flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("connect \\protocol\\68"), .dport = PORT + FAMILY_QUAKE3 }, 275 },
+	{ "CCREQ_CONNECT, shipped, 16M", SHIELD_SHIPPED, SIXTEEN_M, R_FLOOR_4M, 2.5, { CCREQ, .dport = PORT + FAMILY_NETQUAKE }, 575 },
+	{ "ClientHello, shipped, 16M", SHIELD_SHIPPED, SIXTEEN_M, R_FLOOR_4M, 2.5, { HELLO, .dport = PORT + FAMILY_QUAKE_ENHANCED }, 620 },
+	{ "getstatus, shipped, 16M", SHIELD_SHIPPED_4M, SIXTEEN_M, R_FLOOR_4M, 3.0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 440 },
+	{ "CCREQ_CONNECT flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { CCREQ, .dport = PORT + FAMILY_NETQUAKE }, 575 },
+	{ "ClientHello flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { HELLO, .dport = PORT + FAMILY_QUAKE_ENHANCED }, 620 },
+	{ "getstatus, shipped, IPv6", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR6, 3.0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, .ipv6 = true }, 442 },
+	{ "getstatus, shipped, two tags", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR_TAGS, 3.5, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS }, 570 },
+	{ "getinfo flood, shipped", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR_4M, 3.0, { OOB("getinfo xxx"), .dport = PORT + FAMILY_QUAKE3 }, 452 },
+	{ "status 23 flood, shipped", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR_4M, 3.0, { OOB("status 23\n"), .dport = PORT + FAMILY_QUAKEWORLD }, 376 },
+	{ "getchallenge flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge"), .dport = PORT + FAMILY_QUAKE3 }, 271 },
+	{ "getchallenge, shipped, QuakeWorld", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge\n"), .dport = PORT + FAMILY_QUAKEWORLD }, 276 },
+	{ "getchallenge, shipped, Quake II", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge\n"), .dport = PORT + FAMILY_QUAKE2 }, 276 },
+	{ "getchallenge, shipped, DarkPlaces", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge"), .dport = PORT + FAMILY_NETQUAKE }, 271 },
+	{ "rcon flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("rcon secret status"), .dport = PORT + FAMILY_QUAKE3 }, 238 },
+	{ "unknown word flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 3.0, { OOB("xyzzy"), .dport = PORT + FAMILY_QUAKE3 }, 251 },
+	{ "replies, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 3.0, { OOB("statusResponse\n\\a\\b"), .dport = PORT + FAMILY_QUAKE3 }, 269 },
+	{ "junk, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { .payload = "junk", .n = 4, .dport = PORT + FAMILY_QUAKE3 }, 200 },
+	{ "fragments, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 3.0, { OOB("getstatus"), .more = true, .dport = PORT + FAMILY_QUAKE3 }, 275 },
+	{ "strangers' game traffic, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { SEQUENCED, .dport = PORT + FAMILY_QUAKE3 }, 262 },
 	/* Against the rows above without "sampled" and "followed". */
 	{ "getstatus flood, sampled",
 	  SHIELD_SAMPLED,
@@ -318,17 +321,17 @@ static const struct row rows_known[] = {
 	{ "getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_AGAIN_4M, 3.50, { OOB("getchallenge 123 Quake3Arena") }, 1272 },
 	{ "bare getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_AGAIN_4M, 0, { OOB("getchallenge") }, 1029 },
 	/* Answers: the rows above are without. */
-	{ "getstatus flood, answers", SHIELD_PRESSED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 633 },
-	{ "getstatus flood, answers, 1 source", SHIELD_PRESSED, 0, R_FLOOR, 0, { OOB("getstatus") }, 573 },
-	{ "getstatus flood, answers, 4M/s", SHIELD_PRESSED_4M, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 484 },
+	{ "getstatus, all marked", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 600 },
+	{ "getstatus, all marked, 16M", SHIELD_SHIPPED, SIXTEEN_M, R_FLOOR_4M, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 600 },
+	{ "getstatus, all marked, 1 source", SHIELD_SHIPPED, 0, R_FLOOR, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 540 },
 	{ "bare answer of 800 octets", BARE_ANSWER, 0, R_FLOOR_AGAIN, 0, { OOB("getstatus") }, 0 },
 	{ "getstatus, 800 octets answered", SHIELD_ANSWERS, 0, R_FLOOR_AGAIN, 2.50, { OOB("getstatus") }, 1481 },
 	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { SERVER_SAYS }, 0 },
 	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { DNS, .sport = 53 }, 102 },
 	{ "out: not ours, TCP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .protocol = 6 }, 29 },
 	{ "out: to a player", OUT_SHIELD, 0, R_OUT, 0, { SEQUENCED, .sport = PORT, .dport = PLAYER_PORT }, 650 },
-	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 0, { SERVER_SAYS }, 567 },
-	{ "out: to 4M strangers", OUT_SHIELD, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS }, 597 },
+	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 2.8, { SERVER_SAYS }, 567 },
+	{ "out: to 4M strangers", OUT_SHIELD, FOUR_M, R_OUT_4M, 2.8, { SERVER_SAYS }, 597 },
 	{ "out: to 4M strangers, IPv6",
 	  OUT_SHIELD,
 	  FOUR_M,

@@ -7,8 +7,6 @@
 
 #include "rows.h"
 
-#define SIXTEEN_M 0xffffff /* sources, as a mask */
-
 enum scale_program {
 	SCALE_DROP, /* the wrapper alone */
 	SCALE_FLOOR,

@@ -60,7 +60,7 @@ static const struct quest {
 		  [FAMILY_NETQUAKE] = { 968, 1203 },
 		  [FAMILY_QUAKEWORLD] = { 1346, 1614 },
 		  [FAMILY_QUAKE2] = { 987, 1229 },
-		  [FAMILY_QUAKE3] = { 943, 1497 },
+		  [FAMILY_QUAKE3] = { 600, 960 },
 		  [FAMILY_QUAKE_ENHANCED] = { 886, 1133 },
 		  [FAMILY_AUTO] = { 610, 810 },
 		  [FAMILY_MASTER] = { 338, 590 },

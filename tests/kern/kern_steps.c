@@ -200,13 +200,16 @@ static bool is_plain(const struct frame_spec *s)
 	       !s->offset;
 }
 
-/* What a getstatus takes that floods this shield, or one like it. */
+/*
+ * What a getstatus takes that floods this shield, or one like it. As shipped, all sources
+ * are marked, as in the first second of a flood.
+ */
 static long flood_of(enum program program)
 {
 	bool shipped = program == SHIELD_SHIPPED;
 
 	for (size_t i = 0; i < COUNT(rows_known); i++)
-		if (!strcmp(rows_known[i].name, shipped ? "getstatus flood, shipped"
+		if (!strcmp(rows_known[i].name, shipped ? "getstatus, all marked"
 							: "getstatus flood, 4M sources"))
 			return counts[i];
 	return 0;
