@@ -275,7 +275,9 @@ static void player_ask(struct player *p)
 		payload = payload_find("ccreq-connect");
 		send(p->fd, payload->bytes, payload->size, 0);
 	} else {
-		size = snprintf(text, sizeof(text), d->connect, p->challenge, qport(d));
+		/* OpenArena refuses a GUID that another client has. */
+		size = snprintf(text, sizeof(text), d->connect, p->challenge, qport(d),
+				(unsigned int)getpid());
 		send(p->fd, data, connect_build(d, text, size, data, sizeof(data)), 0);
 	}
 }

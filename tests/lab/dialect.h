@@ -25,7 +25,7 @@ struct dialect {
 	struct bytes answer[2]; /* how the answers begin */
 	struct bytes ask; /* for a challenge; empty: connect at once */
 	struct bytes challenge; /* what stands before the number */
-	const char *connect; /* after OOB: challenge, qport */
+	const char *connect; /* after OOB: challenge, qport, own number */
 	struct bytes accept;
 	unsigned int header_to_server; /* netchan: sequence first, qport last */
 	unsigned int header_to_client;
@@ -39,7 +39,7 @@ static const struct dialect dialects[] = {
 	  { BYTES(OOB "statusResponse"), BYTES(OOB "infoResponse") },
 	  BYTES(OOB "getchallenge 12345 Quake3Arena"), BYTES(OOB "challengeResponse "),
 	  "\"\\challenge\\%d\\qport\\%u\\protocol\\71\\name\\lab\\rate\\25000"
-	  "\\cl_guid\\00112233445566778899AABBCCDDEEFF\"",
+	  "\\cl_guid\\%032X\"",
 	  BYTES(OOB "connectResponse"), 6, 4, true, false },
 	{ "quakeworld", { "qw-status", "qw-status" },
 	  { BYTES(OOB "n"), BYTES(OOB "n") },
