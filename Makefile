@@ -2,7 +2,7 @@
 #
 #   make run            the main job in a lab of namespaces, with a table at the end
 #   make run IFACE=eth0 CONFIG=/etc/quakeshield.conf     protect a real interface
-#   make run SERVER=openarena, PROTOCOL=quake2 ...       another server in the lab
+#   make run SERVER=standin, PROTOCOL=quake2 ...         another server in the lab
 #   make test           every test that needs no virtual machine (check: without deps)
 #   make quick          unit and kernel tests alone (TESTS=GLOB chooses, here and in test)
 #   make attack         what attackers did, or would, and the figures that must be kept

@@ -164,7 +164,7 @@ links_broken()
 figures_stale()
 {
 	awk '/^<!-- figures -->$/ { on = 1; next } /^<!-- / { on = 0 } on' README.md >"$work/rows"
-	[ "$(wc -l <"$work/rows")" = 5 ] || echo "README.md: not three figures"
+	[ "$(wc -l <"$work/rows")" = 6 ] || echo "README.md: not four figures"
 	grep -vxFf docs/measurements/figures.md "$work/rows"
 	grep -qE '^[0-9]+ [A-Z][a-z]+ 20[0-9]{2}, on .* kernel .* load ' docs/measurements/figures.md ||
 		echo "figures.md: neither date nor machine"

@@ -3,88 +3,165 @@
 #
 # lab.sh - a server under flood, without the shield and with it, and a table at the end.
 #
-#   BUILD=build SERVER=standin|openarena PROTOCOL=quake3 SECONDS_EACH=8 LIMITS= lab.sh
+#   BUILD=build SERVER=openarena|mvdsv|standin PROTOCOL=quake3 SECONDS_EACH=6 LIMITS=1 lab.sh
 #
+# Without SERVER it starts the real server of the protocol that is installed, else the
+# stand-in. LIMITS= takes the engine's own limits from the stand-in.
 # RESULT=FILE: the table as lines "run,row value" besides.
 #
-# Four runs: {without, with} x {one spoofed victim, 4 million sources}. In each somebody
-# plays already, somebody joins, and a few people ask for the server's status once a
-# second. What leaves the server is counted by nftables on the other end of its link.
+# Six runs: {without, with} x {one spoofed victim, no source twice, 4 million sources}. In
+# each a player and two trackers are there before the flood. One second after the flood has
+# begun, a client joins, and four new clients query the server once per second. nftables counts
+# what leaves the server, on the other end of its link.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
 LAB=$BUILD/lab
 SHIELD=$BUILD/quakeshield
-SERVER=${SERVER:-standin}
-PROTOCOL=${PROTOCOL:-quake3}
-EACH=${SECONDS_EACH:-8}
+EACH=${SECONDS_EACH:-6} # seconds that the new clients have
+FLOODED=$((EACH + 1))   # seconds of each flood
+JOIN_S=12               # seconds that the player has to join before it
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
 # shellcheck source=tests/lab/server.sh
 . tests/lab/server.sh
+# shellcheck source=tests/lab/quakeworld.sh
+. tests/lab/quakeworld.sh
+# shellcheck source=tests/lab/worse.sh
+. tests/lab/worse.sh
+
+case ${SERVER-} in
+'' | standin)	PROTOCOL=${PROTOCOL:-quake3} ;;
+openarena)	PROTOCOL=quake3 ;;
+mvdsv)		PROTOCOL=quakeworld ;;
+*)		net_die "no such server: '$SERVER'" ;;
+esac
+
+# Print the real server of the protocol that is installed, else the stand-in.
+server_installed()
+{
+	case $PROTOCOL in
+	quake3)     [ ! -x "$OPENARENA" ] || { echo openarena; return; } ;;
+	quakeworld) mvdsv_lacks >/dev/null || { echo mvdsv; return; } ;;
+	esac
+	echo standin
+}
+SERVER=${SERVER:-$(server_installed)}
+# ioquake3's limits. The stand-ins for the other protocols have none, as the engines of id,
+# Yamagi, mvdsv and QuakeSpasm.
+[ "$PROTOCOL" != quake3 ] || LIMITS=${LIMITS-1}
+
+QUERYING='echoes silent' # new clients
+if [ "$PROTOCOL" != quake3 ]; then
+	QUERYING=silent
+	ROW_WORDS[silent]='queries of new clients, answered'
+fi
+[ "$PROTOCOL" != quake-enhanced ] || JOIN_S=0 # neither client nor stand-in has more than a ClientHello
 
 net_enter "$@"
 declare -A result
 
-wire_bytes() # PACKETS FRAME-BYTES: with padding, checksum, preamble and gap
+wire_bytes() # PACKETS IP-BYTES: with padding, checksum, preamble and gap
 {
-	awk -v n="$1" -v size="$2" 'BEGIN { printf "%.0f\n", n * ((size < 60 ? 60 : size) + 24) }'
-}
-
-ratio()
-{
-	awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.4f\n", a / b; else print "-" }'
+	awk -v n="$1" -v bytes="$2" 'BEGIN {
+		size = n ? bytes / n + 14 : 0
+		printf "%.0f\n", n * ((size < 60 ? 60 : size) + 24) }'
 }
 
 # One line a second: what the server's link sees, what goes out, what the shield says.
 view_line()
 {
-	local second=$1 name=$2 arrived out shield='shield off'
+	local second=$1 name=$2 arrived out now shield='shield off'
 
 	arrived=$(net_arrived)
-	out=$(net_count "$name" packets)
+	out=$(($(net_count "$name" packets) + $(net_count asked packets)))
 	[ -z "$shield_pid" ] || shield=$("$SHIELD" stats --json 2>/dev/null | jq -r '
 		[.services[].counters[] | select(.direction == "in")] as $in |
 		def sum(v): [$in[] | select(.verdict == v) | .packets] | add // 0;
 		($in | map(select(.verdict == "drop")) | max_by(.packets)) as $top |
-		"pass \(sum("pass")) drop \(sum("drop")) " +
+		"pass \(sum("pass")) respond \(sum("respond")) drop \(sum("drop")) " +
 		"most \($top.kind // "-") (\($top.reason // "-")) players \(.services[0].players)"')
-	printf '%3ds  in %9d/s  out %7d/s  %s\n' "$second" $((arrived - seen_arrived)) \
-		$((out - seen_out)) "$shield"
-	seen_arrived=$arrived seen_out=$out
+	now=${EPOCHREALTIME/[^0-9]/}
+	printf '%3ds  in %9d/s  out %7d/s  %s\n' "$second" \
+		$((1000000 * (arrived - seen_arrived) / (now - seen_us))) \
+		$((1000000 * (out - seen_out) / (now - seen_us))) "$shield"
+	seen_arrived=$arrived seen_out=$out seen_us=$now
 }
 
+# The new clients come with the second second.
 watch_run()
 {
 	local counter=$1 second
 
-	seen_arrived=$(net_arrived) seen_out=$(net_count "$counter" packets)
-	for ((second = 1; second < EACH; second++)); do
+	seen_us=${EPOCHREALTIME/[^0-9]/} seen_arrived=$(net_arrived)
+	seen_out=$(($(net_count "$counter" packets) + $(net_count asked packets)))
+	for ((second = 1; second < FLOODED; second++)); do
 		sleep 1
+		[ "$second" -gt 1 ] || newcomers_start
+		kill -0 "$flood" 2>/dev/null || return
 		view_line "$second" "$counter"
 	done
 }
 
-# keep RUN PACKETS BYTES TICKS: turn one run's raw numbers into the rows of the table.
+# Packets and bytes, of responses and of challenges, that went to spoofed addresses.
+sent_so_far() # COUNTER
+{
+	echo "$(net_count "$1" packets) $(net_count "$1" bytes)" \
+		"$(net_count asked packets) $(net_count asked bytes)"
+}
+
+# keep RUN TICKS PACKETS BYTES CHALLENGES BYTES: one run's raw numbers, as rows of the table.
 keep()
 {
-	local run=$1 packets=$2 bytes=$3 flood frame who
+	local run=$1 flood name
 
 	flood=$(cat "$work/flood.json")
-	frame=$(jq .frame <<<"$flood")
 	result[$run,in_rate]=$(jq '.delivered / .seconds | floor' <<<"$flood")
-	result[$run,out]=$packets
-	result[$run,wire]=$(ratio \
-		"$(wire_bytes "$packets" $((packets ? bytes / packets + 14 : 0)))" \
-		"$(wire_bytes "$(jq .delivered <<<"$flood")" "$frame")")
-	for who in tracker echoes silent; do
-		result[$run,$who]=$(jq -r '"\(.answered) of \(.queries)"' "$work/$who.json")
+	result[$run,out]=$3
+	result[$run,challenges]=$5
+	result[$run,wire]=$(awk -v took="$(wire_bytes "$(jq .delivered <<<"$flood")" \
+		"$(jq '.delivered * (.frame - 14)' <<<"$flood")")" \
+		-v gave=$(($(wire_bytes "$3" "$4") + $(wire_bytes "$5" "$6"))) \
+		'BEGIN { if (took > 0) printf "%.2f\n", gave / took; else print "-" }')
+	for name in tracker $QUERYING; do
+		result[$run,$name]=$(jq -r '"\(.answered) of \(.queries)"' "$work/$name.json")
 	done
-	result[$run,join]=$(jq -r 'if .join == "ok" then "in after \(.join_seconds) s"
-		else .join end' "$work/joins.json")
-	result[$run,lost]=$(jq -r '"\(.lost) of \(.lost + .snapshots)"' "$work/plays.json")
-	result[$run,cpu]="$((100 * $4 / (EACH * $(getconf CLK_TCK)))) %"
+	result[$run,cpu]="$((100 * $2 / (FLOODED * $(getconf CLK_TCK)))) %"
+	[ "$JOIN_S" -gt 0 ] || return
+	result[$run,join]=$(jq -r 'if .join == "ok" then .join_seconds else .join end' \
+		"$work/joins.json" | awk '/^[0-9]/ { printf "%.1f\n", $1; next } 1')
+	result[$run,lost]=$(jq -r 'if .join == "ok" then "\(.lost) of \(.lost + .snapshots)"
+		else "no game" end' "$work/plays.json")
+}
+
+# The counters of the shield that explain a cell, one JSON object; see worse.sh.
+facts()
+{
+	"$SHIELD" stats --json 2>/dev/null | jq -c '
+		[.services[].counters[]] as $all |
+		def sum(f): [$all[] | select(f) | .packets] | add // 0;
+		[$all[] | select(.direction == "in" and .verdict == "drop" and
+			(.kind | IN("getchallenge", "connect", "ccreq-connect")))] as $joins |
+		{ recurring: sum(.direction == "in" and .reason == "cached-recurring"),
+		  game_refused: sum((.kind | . == "netchan" or startswith("nq-")) and .verdict != "pass"),
+		  joins: ($joins | map({ key: .reason, value: .packets }) | group_by(.key) |
+			map({ key: .[0].key, value: (map(.value) | add) }) | from_entries) }'
+}
+
+# keep_facts RUN BEFORE AFTER: what one run with the shield has added to them.
+keep_facts()
+{
+	local run=$1 name value
+
+	while read -r name value; do
+		result[$run,$name]=$value
+	done < <(jq -nr --argjson a "$2" --argjson b "$3" --argjson seconds "$FLOODED" '
+		($b.joins | with_entries(.value -= ($a.joins[.key] // 0))) as $joins |
+		"seconds \($seconds)", "recurring \($b.recurring - $a.recurring)",
+		"game_refused \($b.game_refused - $a.game_refused)",
+		"join_refused \([$joins[]] | add // 0)",
+		"join_reason \($joins | to_entries | max_by(.value).key // "-")"')
 }
 
 # person NAME SECONDS CLIENT-ARGUMENTS: in the background; what became of it is in NAME.json.
@@ -100,95 +177,142 @@ person()
 	people="$people $!"
 }
 
-# Of four people who look at the server, two each: who answers `echo` and who does not;
-# never the same in two runs, so that all of them are new. The trackers are.
-people_start()
+# The player and the trackers are there before the flood. All but the trackers have addresses
+# that no run before had: shield and server know none of them.
+residents_start()
 {
-	local at=$((10 + 5 * runs))
-
 	runs=$((runs + 1)) people=''
-	person plays $((EACH + 1)) --join --tell
-	net_until 3 grep -q plays "$work/plays.log"
-	person joins "$EACH" --join --from "10.79.$at.2"
-	person tracker "$EACH" --mute --poll 2 --from 10.79.1.2 --from 10.79.2.2
-	person echoes "$EACH" --poll 2 --from "10.79.$((at + 1)).2" --from "10.79.$((at + 2)).2"
-	person silent "$EACH" --mute --poll 2 --from "10.79.$((at + 3)).2" \
-		--from "10.79.$((at + 4)).2"
+	person plays $((FLOODED + JOIN_S + 1)) --join --tell --from "$(address 0)"
+	player=$people
+	net_until "$JOIN_S" grep -q plays "$work/plays.log"
+	person tracker "$FLOODED" --mute --poll 2 --from 10.79.1.2 --from 10.79.2.2
+}
+
+address() # N: of this run's six
+{
+	echo "10.79.$((4 + 6 * runs + $1)).2"
+}
+
+# One joins, two return the shield's `echo`, which only Quake III has, two do not.
+newcomers_start()
+{
+	person joins "$EACH" --join --from "$(address 1)"
+	[ "$PROTOCOL" != quake3 ] ||
+		person echoes "$EACH" --poll 2 --from "$(address 2)" --from "$(address 3)"
+	person silent "$EACH" --mute --poll 2 --from "$(address 4)" --from "$(address 5)"
 }
 
 # run_flood RUN COUNTER WORDS FLOODGEN-ARGUMENTS
 run_flood()
 {
-	local run=$1 counter=$2 packets bytes cpu flood people
+	local run=$1 counter=$2 before after cpu flood people player facts=''
 
 	printf '\n-- %s\n' "$3"
 	shift 3
-	packets=$(net_count "$counter" packets) bytes=$(net_count "$counter" bytes)
-	people_start
+	residents_start
+	[ -z "$shield_pid" ] || facts=$(facts)
+	read -ra before <<<"$(sent_so_far "$counter")"
 	cpu=$(server_cpu)
 	# shellcheck disable=SC2086
-	net_flood --payload "$PAYLOAD" --seconds "$EACH" $PIN_FLOOD "$@" >"$work/flood.json" &
+	net_flood --payload "$PAYLOAD" --seconds "$FLOODED" $PIN_FLOOD "$@" >"$work/flood.json" &
 	flood=$!
 	watch_run "$counter"
 	wait "$flood"
 	cpu=$(($(server_cpu) - cpu))
 	# shellcheck disable=SC2086
+	kill -TERM $player
+	# shellcheck disable=SC2086
 	wait $people
-	packets=$(($(net_count "$counter" packets) - packets))
-	bytes=$(($(net_count "$counter" bytes) - bytes))
-	keep "$run" "$packets" "$bytes" "$cpu"
+	read -ra after <<<"$(sent_so_far "$counter")"
+	keep "$run" "$cpu" $((after[0] - before[0])) $((after[1] - before[1])) \
+		$((after[2] - before[2])) $((after[3] - before[3]))
+	[ -z "$facts" ] || keep_facts "$run" "$facts" "$(facts)"
 }
 
-run_both() # off|on WORDS
+# The flood without a source twice has as many packets as sources, over the whole time. It goes
+# before that of 4 million, which has half of its sources.
+run_each() # off|on WORDS
 {
-	run_flood "$1-victim" victim "$2, all in the name of one victim" --victim "$NET_VICTIM"
-	run_flood "$1-crowd" crowd "$2, from 4 million addresses" \
+	run_flood "$1-victim" victim "$2, in the name of one victim" --victim "$NET_VICTIM"
+	run_flood "$1-fresh" crowd "$2, no source twice" --from "$NET_FLOOD" \
+		--sources "$NET_FRESH" --packets "$NET_FRESH" --rate $((NET_FRESH / FLOODED))
+	run_flood "$1-crowd" crowd "$2, from 4 million sources" \
 		--from "$NET_FLOOD" --sources "$NET_SOURCES"
 }
 
-row()
+row() # ROW
 {
-	printf '%-42s %18s %18s %18s %18s\n' "$1" "${result[off-victim,$2]}" \
-		"${result[off-crowd,$2]}" "${result[on-victim,$2]}" "${result[on-crowd,$2]}"
+	local flood
+
+	printf '%-43s' "${ROW_WORDS[$1]}"
+	for flood in $FLOODS; do
+		printf ' %9s %10s' "${result[off-$flood,$1]}" "${result[on-$flood,$1]}"
+	done
+	echo
+}
+
+server_words()
+{
+	case $SERVER${LIMITS-} in
+	standin) echo "a stand-in for $PROTOCOL, not a real server, without limits of its own" ;;
+	standin*) echo "a stand-in for $PROTOCOL, not a real server, with ioquake3's own limits" ;;
+	*)	echo "$SERVER, a real server" ;;
+	esac
 }
 
 table()
 {
-	printf '\nThe server: %s. The flood: %s, as fast as this machine can, %s s each.\n\n' \
-		"$SERVER" "$PAYLOAD" "$EACH"
-	printf '%-42s %37s %37s\n' '' '--------- without the shield ---------' \
-		'---------- with the shield ----------'
-	printf '%-42s %18s %18s %18s %18s\n' '' 'one victim' '4M sources' 'one victim' \
-		'4M sources'
-	row 'tracker that asked on quiet days, answered' tracker
-	[ "$PROTOCOL" != quake3 ] || row 'newcomer whose browser echoes, answered' echoes
-	row 'newcomer who asks each second, answered' silent
-	row 'newcomer who joins' join
-	row 'snapshots that a player lost' lost
-	row 'packets of the flood, each second' in_rate
-	row 'replies to the spoofed' out
-	row 'bytes to them for one of the flood' wire
-	row "server's processor time" cpu
-	cat <<-'WORDS'
+	local flood name
 
-	Under "one victim" all of the flood bears the address of somebody who is to drown in the
-	replies, under "4M sources" each packet another, which no list of addresses stops.
-	Without the shield the server answers whoever asks, the flood most of all: the stand-in
-	refuses nobody as long as it keeps up, engines soon do (LIMITS=1, SERVER=openarena).
-	With the shield the kernel says in the server's words what is asked, first to those who
-	asked on quiet days, then to who shows that it is there by `echo` or by asking again, as
-	far as the rate for strangers goes: this lab writes `cache` and `validation`, which are off by
-	default over veths, as its links are, and on elsewhere.
-	WORDS
+	printf '\nThe server: %s.\nThe flood: %s, %s seconds each, as fast as this machine can.\n\n' \
+		"$(server_words)" "$PAYLOAD" "$FLOODED"
+	printf '%-43s' 'flood from'
+	for flood in $FLOODS; do
+		printf '  %-19s' "${FLOOD_WORDS[$flood]}"
+	done
+	printf '\n%-43s' 'shield'
+	for flood in $FLOODS; do
+		printf ' %9s %10s' without with
+	done
+	echo
+	for name in in_rate $WORSE_ROWS; do
+		[ -z "${result[off-victim,$name]-}" ] || row "$name"
+	done
 }
 
-# Trackers and newcomers, each in a network of its own.
+# paragraph SENTENCE...
+paragraph()
+{
+	printf '\n%s\n' "$*" | fold -s -w 100
+}
+
+words()
+{
+	local worse echoed='' sets=''
+
+	paragraph '"one victim": all packets bear the address of the victim, which gets the replies.' \
+		'"no source twice": each packet has an address that no other packet has; the flood has at' \
+		"most $((NET_FRESH / FLOODED)) packets per second." \
+		'"4 million sources": each address comes again after 4 million packets.'
+	[ "$PROTOCOL" != quake3 ] || echoed="Two return the shield's challenge (\`echo\`), as browsers \
+of Urban Terror and OpenJK do. Two only repeat their query, as ioquake3's does."
+	[ "$PROTOCOL" = quake-enhanced ] || sets="This lab sets \`cache\` and \`validation\`: over a veth, \
+as the lab's links are, they are off by default."
+	paragraph 'The known trackers have queried the server on quiet days. The new clients come one' \
+		"second after the flood has begun." ${echoed:+"$echoed"} ${sets:+"$sets"}
+	worse=$(worse_words)
+	[ -n "$worse" ] || return 0
+	printf '\nWorse with the shield than without:\n'
+	fold -s -w 98 <<<"$worse" | sed '/^- /!s/^/  /'
+}
+
+# Trackers and new clients, each in a network of its own.
 lab_up()
 {
 	local i
 
 	net_up
-	for ((i = 10; i < 30; i++)); do
+	for ((i = 10; i < 46; i++)); do
 		net_in client ip address add "10.79.$i.2/32" dev lo
 		ip route add "10.79.$i.0/24" via "$NET_CLIENT"
 	done
@@ -225,14 +349,16 @@ shield_pid='' runs=0 people=''
 server_defaults
 lab_up
 server_start >/dev/null || exit 1
-run_both off 'without the shield'
+run_each off 'without the shield'
 trackers_known
 # Not before: without a shield it would cost the people a fifth of their replies.
 net_room
 # shellcheck disable=SC2119
 shield_start >/dev/null || exit 1
-run_both on 'with the shield'
+sleep 3 # the daemon has fetched the responses
+run_each on 'with the shield'
 table
+words
 [ -z "${RESULT-}" ] || for cell in "${!result[@]}"; do
 	echo "$cell ${result[$cell]}"
 done >"$RESULT"

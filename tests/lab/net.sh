@@ -23,6 +23,7 @@ NET_FLOOD=10.128.0.0   # .. 10.191.255.255: 4 million sources
 NET_FLOOD_HALF=10.160.0.0 # the second half of them
 NET_FLOOD6=fd00:80::1  # the /64s from here on
 NET_SOURCES=4194304
+NET_FRESH=8388608 # .. 10.255.255.255: for floods in which none comes twice
 }
 
 net_die()
@@ -119,11 +120,11 @@ net_counters()
 		chain from_server {
 			type filter hook ingress device up0 priority 0;
 			# By echo the shield asks who it is: no reply of the server's.
-			ip daddr { $NET_VICTIM, 10.128.0.0/10 } @th,64,64 0xffffffff6563686f counter name asked drop
+			ip daddr { $NET_VICTIM, 10.128.0.0/9 } @th,64,64 0xffffffff6563686f counter name asked drop
 			ip6 daddr fd00::/9 ip6 daddr != { fd00:77::/32, fd00:78::/32 } @th,64,64 0xffffffff6563686f counter name asked drop
 			ip daddr $NET_VICTIM counter name victim drop
 			ip6 daddr $NET_VICTIM6 counter name victim drop
-			ip daddr 10.128.0.0/10 counter name crowd drop
+			ip daddr 10.128.0.0/9 counter name crowd drop
 			ip6 daddr fd00::/9 ip6 daddr != { fd00:77::/32, fd00:78::/32 } counter name crowd drop
 			ip daddr { 10.78.0.0/24, 10.79.0.0/16 } counter name client
 		}

@@ -35,7 +35,7 @@ mvdsv_start()
 	mkdir -p "$data/id1/maps" "$data/ktx"
 	cp "$QUAKEWORLD_MAP" "$data/id1/maps/"
 	ln -s "$KTX" "$data/ktx/qwprogs.so"
-	printf '%s\n' 'hostname test' 'maxclients 8' 'deathmatch 1' 'map lqdm11' \
+	printf '%s\n' 'hostname test' 'maxclients 16' 'deathmatch 1' 'map lqdm11' \
 		>"$data/ktx/server.cfg"
 	chown -R nobody "$data"
 	server_run --chdir="$data" "$MVDSV" -basedir "$data" -port "$NET_PORT" -mem 64 \

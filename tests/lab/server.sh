@@ -61,7 +61,7 @@ openarena_start()
 # server_start [further arguments, for nexuiz]
 server_start()
 {
-	local ask=$PROTOCOL
+	local ask=$PROTOCOL lacking
 
 	case $SERVER in
 	openarena)
@@ -72,6 +72,9 @@ server_start()
 		ask=quake3 # out of band; CCREQ_SERVER_INFO is silent unless its game is NetQuake
 		server_run "$NEXUIZ" -port "$NET_PORT" -userdir "$work/home" +hostname lab \
 			+sv_public 0 +maxplayers 8 "$@" +map bloodprison ;;
+	mvdsv) # of quakeworld.sh
+		! lacking=$(mvdsv_lacks) || net_die "$lacking"
+		mvdsv_start ;;
 	*)
 		# shellcheck disable=SC2086
 		nsenter --net=/run/netns/server $PIN "$LAB/standin" "$PROTOCOL" "$NET_PORT" \
