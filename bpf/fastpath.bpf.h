@@ -406,8 +406,8 @@ static __always_inline bool is_no_player(struct live *l, const struct target *f,
 }
 
 /*
- * Classify a payload that begins like no game traffic, is too short to tell, or has less
- * than PLAIN_LEAST bytes. True: its kind is *@ret_kind and no player's rule applies, so
+ * Classify a payload without the marker that begins like no game traffic, or is too short
+ * to tell. True: its kind is *@ret_kind and no player's rule applies, so
  * refuse() may drop it. False: the slow path decides. Called by fast_path() alone, if
  * game_kind() returned no kind.
  */
@@ -417,9 +417,6 @@ static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *
 					       const struct plain *plain, bool truncated,
 					       __u64 *ret_kind)
 {
-	if (plain->truncated && truncated &&
-	    is_marked(plain_payload(plain, p), p->length))
-		return classify_plain(ctx, f, p, plain, true, ret_kind);
 	return classify_plain(ctx, f, p, plain, false, ret_kind) &&
 	       (service_class(f->service, *ret_kind) != CLASS_NETCHAN ||
 		is_no_player(l, f, plain, truncated, p->end));
@@ -502,7 +499,7 @@ static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 {
 	__u64 now = clock_at(l, jiffies);
 	__u64 kind = KIND_COUNT;
-	bool truncated;
+	bool brief, truncated;
 	enum match match;
 
 	if (unlikely(f->service->observe))
@@ -514,10 +511,13 @@ static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 		kind = plain->whole == FIRST_FRAGMENT ? KIND_FRAGMENT : KIND_BAD_LENGTH;
 		return refuse(ctx, l, f, kind, p, plain, bytes, now);
 	}
-	if (likely(!plain->truncated || plain->payload + PLAIN_LEAST <= p->end) &&
-	    likely(load_u32(plain->payload) == 0xffffffff)) {
-		kind = classify_letters(plain_payload(plain, p), p->length,
-					letters_at(plain->payload + 4));
+	/* Then letters_at() would read beyond the frame. */
+	brief = plain->truncated && unlikely(plain->payload + PLAIN_LEAST > p->end);
+	if (likely(brief ? is_marked(plain_payload(plain, p), p->length)
+			 : load_u32(plain->payload) == 0xffffffff)) {
+		if (likely(!brief))
+			kind = classify_letters(plain_payload(plain, p), p->length,
+						letters_at(plain->payload + 4));
 		if (unlikely(kind == KIND_COUNT) &&
 		    unlikely(!classify_plain(ctx, f, p, plain, true, &kind)))
 			return false;
