@@ -125,7 +125,7 @@ __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 static __always_inline bool challenge_fits(enum wire_kind kind, __u32 payload,
 					   __u64 bytes)
 {
-	return (kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
+	return kind == KIND_GETCHALLENGE ||
 	       wire_bytes(payload + CHALLENGE_QUERY_N) <= wire_bytes(bytes);
 }
 
@@ -220,19 +220,18 @@ static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more
 }
 
 /*
- * Return true if a frame of @sends bytes may be sent in reply to one of @bytes. In Quake
- * III it is never longer on the wire. In other protocols it may be a tenth longer, which
- * is charged: challenge_charge(). Called by challenge_reply() alone. It bounds
+ * Return true if a frame of @sends bytes may be sent in reply to one of @bytes. An echo
+ * is never longer on the wire. Another challenge may be a tenth longer, which is charged:
+ * challenge_charge(). Called by challenge_reply() alone. It bounds
  * amplification: never return true for a frame that is longer on the wire and was not
  * charged.
  */
-static __always_inline bool challenge_admit(enum wire_family family,
-					    const struct pkt_ctx *c, __u32 sends,
-					    __u32 bytes)
+static __always_inline bool
+challenge_admit(enum cookie_form form, const struct pkt_ctx *c, __u32 sends, __u32 bytes)
 {
 	if (wire_bytes(sends) <= wire_bytes(bytes))
 		return true;
-	if (family == FAMILY_QUAKE3)
+	if (form_echoes(form))
 		return false;
 	if (bytes < WIRE_LEAST)
 		bytes = WIRE_LEAST;
@@ -244,9 +243,10 @@ static __always_inline bool challenge_admit(enum wire_family family,
  * Return the kind of the challenge, which is named as the server's own. Called by
  * challenge_reply() alone. challenge_number() must name the counter of the same kind.
  */
-static __always_inline enum wire_kind challenge_kind(enum wire_family family)
+static __always_inline enum wire_kind challenge_kind(enum wire_family family,
+						     enum cookie_form form)
 {
-	return family == FAMILY_QUAKE3	     ? KIND_ECHO
+	return form_echoes(form)	     ? KIND_ECHO
 	       : family == FAMILY_QUAKEWORLD ? KIND_S2C_CHALLENGE
 					     : KIND_CHALLENGE;
 }
@@ -255,9 +255,10 @@ static __always_inline enum wire_kind challenge_kind(enum wire_family family)
  * Return the number of the counter of challenge_kind(). Called by challenge_reply()
  * alone. Constants, of which one is chosen.
  */
-static __always_inline __u32 challenge_number(enum wire_family family)
+static __always_inline __u32 challenge_number(enum wire_family family,
+					      enum cookie_form form)
 {
-	return family == FAMILY_QUAKE3	     ? COUNTER_OUT(CHALLENGED, KIND_ECHO)
+	return form_echoes(form)	     ? COUNTER_OUT(CHALLENGED, KIND_ECHO)
 	       : family == FAMILY_QUAKEWORLD ? COUNTER_OUT(CHALLENGED, KIND_S2C_CHALLENGE)
 					     : COUNTER_OUT(CHALLENGED, KIND_CHALLENGE);
 }
@@ -322,19 +323,19 @@ static __always_inline int challenge_reply(struct xdp_md *ctx, const struct pkt_
 {
 	enum wire_family family = s->family;
 	enum cookie_form form = challenge_form(family, pkt_kind(c), c->length);
-	enum wire_kind kind = challenge_kind(family);
+	enum wire_kind kind = challenge_kind(family, form);
 	struct challenge_words challenge;
 
 	a->back = true;
 	a->length = challenge_length(family, form, c->length);
 	if (!form || a->length > CHALLENGE_TEXT ||
-	    !challenge_admit(family, c, a->payload + a->length, bytes))
+	    !challenge_admit(form, c, a->payload + a->length, bytes))
 		return XDP_DROP;
 	challenge_for(family, form, &c->peer, now, &challenge);
 	if (!challenge_write(ctx, c, a, form, &challenge))
 		return XDP_DROP;
-	count_sent(ctx, pkt_slot(c), kind, REASON_CHALLENGED, challenge_number(family),
-		   a->length, reply_frame(ctx));
+	count_sent(ctx, pkt_slot(c), kind, REASON_CHALLENGED,
+		   challenge_number(family, form), a->length, reply_frame(ctx));
 	return send_back(ctx);
 }
 
@@ -420,24 +421,28 @@ __noinline int rewrite_request(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 	struct reply a = { 0 };
 	struct challenge_text *text;
 	struct validated_cell *cell;
+	const struct service *s;
+	__u32 slot;
 	struct packet p;
 
 	if (!c)
 		return XDP_DROP;
+	slot = pkt_slot(c);
 	pkt_packet(ctx, c, &p);
 	if (form == COOKIE_REPLACED) {
 		cell = validated_find(&live.validation.validated, &c->peer, live.keys,
 				      clock_now(&live));
 		return cell ? rewrite_number(ctx, &p, cell->challenge) : XDP_DROP;
 	}
+	s = service_at(tables_now(&live), &slot);
 	text = text_load(ctx, p.payload, p.length);
-	if (!reply_plain(p.payload, p.addresses, p.ipv6) || !text)
+	if (!s || !reply_plain(p.payload, p.addresses, p.ipv6) || !text)
 		return XDP_DROP;
 	a.payload = p.payload;
 	a.ipv6 = p.ipv6;
 	a.length = form == COOKIE_NUMBER || form == COOKIE_TEXT
 			   ? rewrite_connect(text, form)
-			   : rewrite_echo(text, form, p.length);
+			   : rewrite_echo(text, s->family, form, p.length);
 	if (!a.length || a.length > CHALLENGE_TEXT)
 		return XDP_DROP;
 	return reply_write(ctx, &a, text) ? XDP_PASS : XDP_DROP;

@@ -130,6 +130,7 @@ static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u
 		return PATH_VALIDATE;
 	bytes = end - eth;
 	if (!challenge_fits(pkt_kind(&c), offset, bytes) ||
+	    !challenge_carries(pkt_kind(&c), plain.payload, end, c.length) ||
 	    !reply_allowed(tab, eth, from, from + (ipv6 ? 4 : 1), ipv6,
 			   load_u16(plain.payload - 8), load_u16(plain.payload - 6),
 			   slot))

@@ -54,6 +54,10 @@ static __always_inline void validation_require(struct live *l, __u32 slot, __u64
 
 /* --- shares of challenges ---------------------------------------------------- */
 
+_Static_assert((COUNTER_IN_SERVICE_LIMIT + KIND_GETSTATUS) / COUNTER_CELLS ==
+		       (COUNTER_IN_SERVICE_LIMIT + KIND_INFO) / COUNTER_CELLS,
+	       "all queries take from one row, so from one share");
+
 /*
  * Return what a challenge to @kind, a request to join or a query, is sent for. Called by
  * share_of(), share_exceeded() and share_charge(). user/shield/shield_shares.c divides
@@ -186,15 +190,16 @@ echo_too_soon(struct live *l, const struct cookie_peer *peer, enum cookie_form f
 }
 
 /*
- * Return the reason to drop a KIND_ECHO_RETURN of @length bytes to the service in @slot:
- * REASON_INVALID_COOKIE if its sender was not given such a cookie, echo_too_soon()'s, or
- * REASON_COUNT: shield_validate() judges it, and compares the cookie again. The whole
- * cookie is compared, so that no part of it can be guessed. The verifier analyses this
- * function once. Called by cookie_invalid() alone, on the fast path. It must refuse a
- * subset of what shield_validate() refuses, for the same reasons
+ * Return the reason to drop a KIND_ECHO_RETURN of @length bytes to the service in @slot,
+ * which has @family: REASON_INVALID_COOKIE if its sender was not given such a cookie,
+ * echo_too_soon()'s, or REASON_COUNT: shield_validate() judges it, and compares the
+ * cookie again. The whole cookie is compared, so that no part of it can be guessed. The
+ * verifier analyses this function once. Called by cookie_invalid() alone, on the fast
+ * path. It must refuse a subset of what shield_validate() refuses, for the same reasons
  * (tests/kern/kern_ways.c).
  */
-__noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 offsets, __u32 length)
+__noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 offsets, __u32 length,
+			    __u32 family)
 {
 	struct cookie_peer peer;
 	enum cookie_form form;
@@ -223,7 +228,7 @@ __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 offsets, __u32
 			return REASON_INVALID_COOKIE;
 		behind = *more;
 	}
-	form = echo_form(behind, p.length);
+	form = echo_form((enum wire_family)family, behind, p.length);
 	if (!form)
 		return REASON_INVALID_COOKIE;
 	packet_peer(&p, SENDER, slot, &peer);

@@ -227,7 +227,11 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 	__u32 key;
 
 	*ret_row = NULL;
-	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
+	/* Compared apart, since a flood of these pays for each comparison. */
+	if (kind == KIND_CONNECT)
+		return false;
+	if (!joins && kind != KIND_GETSTATUS && kind != KIND_GETINFO &&
+	    kind != KIND_STATUS && kind != KIND_INFO)
 		return false;
 	reason = limits_exceeded(l, f->slot, f->service,
 				 joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
@@ -268,7 +272,8 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, const struct packet *p,
 					   const struct plain *plain, __u64 bytes)
 {
-	__u32 reason = echo_refused(ctx, f->slot, plain_offsets(p, plain), p->length);
+	__u32 reason = echo_refused(ctx, f->slot, plain_offsets(p, plain), p->length,
+				    f->service->family);
 
 	if (reason == REASON_COUNT)
 		return false;

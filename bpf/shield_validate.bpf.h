@@ -221,7 +221,14 @@ __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 static __always_inline bool challenge_possible(struct xdp_md *ctx,
 					       const struct pkt_ctx *c)
 {
+	const __u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u64 offset = c->payload & OFFSET_MASK;
+
+	same_copy(data);
+	same_copy(end);
+	same_copy(offset);
 	return challenge_fits(pkt_kind(c), c->payload & OFFSET_MASK, reply_frame(ctx)) &&
+	       challenge_carries(pkt_kind(c), data + offset, end, c->length) &&
 	       reply_possible(ctx, c);
 }
 

@@ -22,11 +22,12 @@
 /* --- cookies ------------------------------------------------------------------------ */
 
 /*
- * Quake III: return the form of the cookie that came back, if @peer was given it; 0: it
- * was not. Called by cookie_check() alone. It must accept what echo_refused() lets
- * through.
+ * Quake II and III: return the form of the cookie that came back in an echo, if @peer was
+ * given it; 0: it was not. @family: of the service. Called by cookie_check() alone. It
+ * must accept what echo_refused() lets through.
  */
 static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct packet *p,
+					     enum wire_family family,
 					     const struct cookie_peer *peer)
 {
 	struct challenge_text *text;
@@ -36,7 +37,7 @@ static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct pa
 	text = text_load(ctx, p->payload, p->length);
 	if (!text)
 		return 0;
-	form = echo_form(text->at[ECHO_BACK_AT + ECHO_LETTERS], p->length);
+	form = echo_form(family, text->at[ECHO_BACK_AT + ECHO_LETTERS], p->length);
 	if (!form)
 		return 0;
 	letters = echo_letters(text, form);
@@ -127,10 +128,10 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 	s = service_at(tables_now(&live), &slot);
 	if (!s)
 		return 0;
+	if (pkt_kind(c) == KIND_ECHO_RETURN)
+		return cookie_check_echo(ctx, &p, s->family, &c->peer);
 	if (s->family == FAMILY_QUAKE3)
-		return pkt_kind(c) == KIND_ECHO_RETURN
-			       ? cookie_check_echo(ctx, &p, &c->peer)
-			       : 0;
+		return 0;
 	if (s->family == FAMILY_NETQUAKE)
 		return cookie_check_tail(ctx, &p, pkt_kind(c), &c->peer);
 	if (s->family == FAMILY_QUAKE_ENHANCED)
@@ -270,15 +271,25 @@ static __always_inline enum reason challenge_keys_decide(const struct live *l,
 }
 
 /*
+ * Return true if @kind is a query that takes part in address validation. Called by
+ * kind_requests() and validation_class(). not_challenged() names the same kinds, and
+ * kind_takes_part() by family. Two pairs of neighbours: each comparison counts for a
+ * flood of connects.
+ */
+static __always_inline bool kind_queries(enum wire_kind kind)
+{
+	_Static_assert(KIND_GETINFO == KIND_GETSTATUS + 1, "a pair");
+	_Static_assert(KIND_INFO == KIND_STATUS + 1, "another");
+	return (__u32)kind - KIND_GETSTATUS < 2 || (__u32)kind - KIND_STATUS < 2;
+}
+
+/*
  * Return true if @kind is a request that a challenge can answer. Others are passed or
- * refused by their limits. Called by pkt_decide(), limit_times() and
- * unvalidated_decide(). not_challenged() names the same kinds on the fast path, and
- * challenge_form() needs a form for each.
+ * refused by their limits. Called by pkt_decide().
  */
 static __always_inline bool kind_requests(enum wire_kind kind)
 {
-	return kind == KIND_GETCHALLENGE || kind == KIND_GETINFO ||
-	       kind == KIND_GETSTATUS;
+	return kind == KIND_GETCHALLENGE || kind_queries(kind);
 }
 
 /*
@@ -288,10 +299,11 @@ static __always_inline bool kind_requests(enum wire_kind kind)
  * Called by unvalidated_decide() alone.
  */
 static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
-					 const struct service *s, enum wire_kind kind,
-					 __u64 net, __u64 now)
+					 const struct service *s, __u32 class, __u64 net,
+					 __u64 now)
 {
-	return s->family == FAMILY_QUAKE3 && kind_requests(kind) &&
+	return s->family == FAMILY_QUAKE3 &&
+			       (class == CLASS_QUERY || class == CLASS_CHALLENGE) &&
 			       reputation_validated_at(
 				       reputation_find(&l->cache.reputation, net,
 						       l->keys),
@@ -331,7 +343,7 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 	reason = REASON_SERVICE_LIMIT;
 	if (!limit_exceeded(&b->service, *service_due, now))
 		reason = admit_net(l, b, kind, c->net, pkt_ipv6(c),
-				   limit_times(l, slot, s, kind, c->net, now),
+				   limit_times(l, slot, s, class, c->net, now),
 				   service_due, now);
 	reason = verifier_forget(reason, c->length);
 	must_retry = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
@@ -353,7 +365,7 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 			return keys;
 		if (reason == REASON_WITHIN_LIMITS)
 			reason = REASON_SERVICE_LIMIT; /* if no challenge is left */
-	} else if (!kind_requests(kind) || !reason_is_limit(reason)) {
+	} else if (class != CLASS_QUERY || !reason_is_limit(reason)) {
 		return reason;
 	}
 	return challenge_decide(l, slot, c, reason, now);
@@ -409,8 +421,7 @@ static __always_inline __u32 validation_form(const struct service *s,
  */
 static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, bool known)
 {
-	if (kind == KIND_GETINFO || kind == KIND_GETSTATUS || form == COOKIE_INFO ||
-	    form == COOKIE_STATUS)
+	if (kind_queries(kind) || form == COOKIE_INFO || form == COOKIE_STATUS)
 		return CLASS_QUERY;
 	if (kind == KIND_GETCHALLENGE || kind == KIND_DTLS_CLIENT_HELLO ||
 	    (form && form != COOKIE_REPLACED) || (kind == KIND_D0PK && known))
@@ -428,7 +439,7 @@ static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, b
  */
 __noinline int validation_decide(struct pkt_ctx *c, __u32 returned)
 {
-	__u32 slot, form, class, random = 0;
+	__u32 slot, form, class, needed, random = 0;
 	struct live *l = &live;
 	const struct service *s;
 	struct validated_cell *cell;
@@ -456,8 +467,15 @@ __noinline int validation_decide(struct pkt_ctx *c, __u32 returned)
 		return REASON_INVALID_COOKIE;
 	/* Then its limits are not those that others use up in the name of its address. */
 	later = class == CLASS_CONNECT || kind == KIND_D0PK;
-	validated = form || ((later || class == CLASS_QUERY) && cell &&
-			     cell->flags & VALIDATED_COOKIE);
+	/*
+	 * In Quake II an echo validates for queries alone: other sources can have a
+	 * client return one that does not join, and its server's challenge, of 15 bits in
+	 * id's, must not be all that a connect in its name needs.
+	 */
+	needed =
+		later && s->family == FAMILY_QUAKE2 ? VALIDATED_NUMBER : VALIDATED_COOKIE;
+	validated =
+		form || ((later || class == CLASS_QUERY) && cell && cell->flags & needed);
 	if (!validated) {
 		reason = unvalidated_decide(c, class, random);
 		/*

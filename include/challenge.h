@@ -15,7 +15,8 @@
  *	getinfo xxx			echo 7LLLLLLLi
  *	getstatus			echo 7LLLLLLLs
  *
- * QuakeWorld: `c`, ten digits and NUL. Quake II: `challenge ` and ten digits. DarkPlaces:
+ * Quake II: the same to `info 34` and `status`; `challenge ` and ten digits to
+ * `getchallenge`. QuakeWorld: `c`, ten digits and NUL. DarkPlaces:
  * `challenge ` and ten characters, after which a NUL and the server's keys may follow.
  * What returns these is a `connect`, or DarkPlaces' `d0pk\cnt\0`. It is rewritten into
  * `getchallenge`, for which the server gives its own.
@@ -50,7 +51,9 @@ struct challenge_text {
 #define ECHO_BACK_AT	    4 /* offset of the cookie in what comes back */
 #define ECHO_BACK_N	    11 /* bytes of the shortest that comes back */
 #define ECHO_LETTERS	    8
-#define CHALLENGE_QUERY_N   18 /* bytes of an echo to `getinfo` or `getstatus` */
+#define CHALLENGE_QUERY_N   18 /* bytes of an echo to a query */
+#define INFO_N		    11 /* bytes of Quake II's `info 34` */
+#define STATUS_N	    10 /* and of its `status` */
 #define CONNECT_NUMBER_AT   14 /* least offset of the third number of a connect */
 #define CHALLENGE_QW_N	    16 /* bytes of `c`, ten digits and NUL */
 #define CHALLENGE_Q2_AT	    14 /* offset after `challenge ` */
@@ -71,37 +74,41 @@ static __always_inline void text_put(struct challenge_text *t, __u32 at, __u64 l
 		t->at[at + i] = letters >> 8 * i;
 }
 
-/* --- Quake III ------------------------------------------------------------------------
+/* --- Quake II and Quake III -----------------------------------------------------------
  */
 
 /*
- * Return true if a datagram to a server begins like the return of an echo. @first: the
- * byte after the marker. Called by classify_oob(). The range is that of the first
- * character of cookie_letters().
+ * Return true if a datagram to a server of @family begins like the return of an echo.
+ * @first: the byte after the marker. Called by classify_oob(). The range is that of the
+ * first character of cookie_letters().
  */
-static __always_inline bool echo_begins(__u8 first, __u64 length)
+static __always_inline bool echo_begins(enum wire_family family, __u8 first, __u64 length)
 {
-	return first >= COOKIE_DIGIT_LOW && first <= COOKIE_DIGIT_TOP &&
+	return (family == FAMILY_QUAKE2 || family == FAMILY_QUAKE3) &&
+	       first >= COOKIE_DIGIT_LOW && first <= COOKIE_DIGIT_TOP &&
 	       length >= ECHO_BACK_N;
 }
 
 /*
- * Quake III: return the form of the cookie in a challenge to @kind of @length bytes; 0:
- * none. Called by challenge_form().
+ * Return true if a request of @kind, of @length bytes at @at, may be challenged: if it is
+ * a query of Quake II, only as clients that return an echo spell it, which is what
+ * rewrite_query() writes. Servers compare the number of `info` with their protocol, and
+ * the echo has no room for it; qstat sends `status 23` and takes an echo for the end of
+ * the responses. @end: where the frame ends. Called by challenge_possible() and
+ * challenge_plain().
  */
-static __always_inline enum cookie_form challenge_form_q3(enum wire_kind kind,
-							  __u32 length)
+static __always_inline bool challenge_carries(enum wire_kind kind, const __u8 *at,
+					      const __u8 *end, __u32 length)
 {
-	switch (kind) {
-	case KIND_GETCHALLENGE:
-		return length == CHALLENGE_BARE_N ? COOKIE_BARE : COOKIE_ARGUED;
-	case KIND_GETINFO:
-		return COOKIE_INFO;
-	case KIND_GETSTATUS:
-		return COOKIE_STATUS;
-	default:
-		return 0;
-	}
+	if (kind == KIND_INFO)
+		return length == INFO_N && at + INFO_N <= end &&
+		       load_u64(at + INFO_N - 8) == (0xff | WORD_PART("info", 0) << 8 |
+						     WORD_PART(" 34", 0) << 40);
+	if (kind == KIND_STATUS)
+		return length == STATUS_N && at + STATUS_N <= end &&
+		       load_u64(at + STATUS_N - 8) ==
+			       (0xffff | WORD_PART("status", 0) << 16);
+	return true;
 }
 
 /*
@@ -210,18 +217,21 @@ static __always_inline int challenge_arguments(__u8 *at, const __u8 *end, __u32 
 
 /*
  * Return the form of the cookie that came back in @length bytes; @behind: the byte after
- * its eight characters; 0: none of the shield's. Called by cookie_check_echo() and
- * echo_refused(), which must agree. The bounds keep what rewrite_echo() writes within
- * CHALLENGE_TEXT.
+ * its eight characters; 0: none of the shield's to a client of @family. Called by
+ * cookie_check_echo() and echo_refused(), which must agree. The bounds keep what
+ * rewrite_echo() writes within CHALLENGE_TEXT.
  */
-static __always_inline enum cookie_form echo_form(__u8 behind, __u32 length)
+static __always_inline enum cookie_form echo_form(enum wire_family family, __u8 behind,
+						  __u32 length)
 {
+	if (length == ECHO_BACK_AT + ECHO_LETTERS + 1 && (behind == 'i' || behind == 's'))
+		return behind == 'i' ? COOKIE_INFO : COOKIE_STATUS;
+	if (family != FAMILY_QUAKE3)
+		return 0;
 	if (length == ECHO_BACK_N)
 		return COOKIE_BARE;
 	if (length <= ECHO_BACK_AT + ECHO_LETTERS || length > CHALLENGE_TEXT - 5)
 		return 0;
-	if (length == ECHO_BACK_AT + ECHO_LETTERS + 1 && (behind == 'i' || behind == 's'))
-		return behind == 'i' ? COOKIE_INFO : COOKIE_STATUS;
 	return COOKIE_ARGUED;
 }
 
@@ -266,15 +276,34 @@ static __always_inline __u32 rewrite_argued(struct challenge_text *t, __u32 leng
 }
 
 /*
- * Rewrite what came back into the request for the server. Returns its length. Called by
- * rewrite_request(), after the cookie was checked. @form: of echo_form(), not 0.
+ * Write the query of Quake II for which @form stands into @t, with zeros after its
+ * marker. Returns its length. Called by rewrite_echo().
  */
-static __always_inline __u32 rewrite_echo(struct challenge_text *t, enum cookie_form form,
+static __always_inline __u32 rewrite_query(struct challenge_text *t,
+					   enum cookie_form form)
+{
+	if (form == COOKIE_INFO) {
+		text_put(t, ECHO_BACK_AT, WORD_PART("info 34", 0), 7);
+		return INFO_N;
+	}
+	text_put(t, ECHO_BACK_AT, WORD_PART("status", 0), 6);
+	return STATUS_N;
+}
+
+/*
+ * Rewrite what came back into the request for the server of @family. Returns its length.
+ * Called by rewrite_request(), after the cookie was checked. @form: of echo_form(), not
+ * 0.
+ */
+static __always_inline __u32 rewrite_echo(struct challenge_text *t,
+					  enum wire_family family, enum cookie_form form,
 					  __u32 length)
 {
 	if (form == COOKIE_ARGUED)
 		return rewrite_argued(t, length);
 	__builtin_memset(t->at + ECHO_BACK_AT, 0, CHALLENGE_TEXT - ECHO_BACK_AT);
+	if (family == FAMILY_QUAKE2)
+		return rewrite_query(t, form);
 	if (form == COOKIE_INFO) {
 		text_put(t, ECHO_BACK_AT, WORD_PART("getinfo", 0) | 0x20ull << 56, 8);
 		text_put(t, ECHO_BACK_AT + 8, WORD_PART("xxx", 0), 3);
@@ -300,14 +329,32 @@ struct challenge_words {
 
 /*
  * Return the form of the cookie in a challenge to @kind of @length bytes; 0: there is
- * none. Called by challenge_reply().
+ * none. @kind: one that takes part in address validation on @family (kind_takes_part()).
+ * Called by challenge_reply().
  */
 static __always_inline enum cookie_form challenge_form(enum wire_family family,
 						       enum wire_kind kind, __u32 length)
 {
-	if (family == FAMILY_QUAKE3)
-		return challenge_form_q3(kind, length);
-	return family == FAMILY_NETQUAKE ? COOKIE_TEXT : COOKIE_NUMBER;
+	switch (kind) {
+	case KIND_GETINFO:
+	case KIND_INFO:
+		return COOKIE_INFO;
+	case KIND_GETSTATUS:
+	case KIND_STATUS:
+		return COOKIE_STATUS;
+	case KIND_GETCHALLENGE:
+		if (family == FAMILY_QUAKE3)
+			return length == CHALLENGE_BARE_N ? COOKIE_BARE : COOKIE_ARGUED;
+		return family == FAMILY_NETQUAKE ? COOKIE_TEXT : COOKIE_NUMBER;
+	default:
+		return 0;
+	}
+}
+
+/* Return true if a challenge with a cookie of @form is an echo. @form: not 0. */
+static __always_inline bool form_echoes(enum cookie_form form)
+{
+	return form <= COOKIE_STATUS;
 }
 
 /*

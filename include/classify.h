@@ -187,8 +187,7 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 	letter = at[4];
 	if (!is_letter(letter)) /* no word begins so */
 		return !letter || letter == '\n' ? KIND_OOB_EMPTY
-		       : family == FAMILY_QUAKE3 && direction == DIRECTION_C2S &&
-				       echo_begins(letter, length)
+		       : direction == DIRECTION_C2S && echo_begins(family, letter, length)
 			       ? KIND_ECHO_RETURN
 			       : KIND_OOB_UNUSUAL;
 	kind = word_kind(start, length, &first);

@@ -39,8 +39,8 @@
 enum cookie_form {
 	COOKIE_BARE = 1, /* `getchallenge`: 7 letters */
 	COOKIE_ARGUED, /* `getchallenge N ...`: 8 letters, and what was asked */
-	COOKIE_INFO, /* `getinfo`: 8 letters and one that says so */
-	COOKIE_STATUS, /* `getstatus` */
+	COOKIE_INFO, /* `getinfo`, `info`: 8 letters and one that says so */
+	COOKIE_STATUS, /* `getstatus`, `status`: the last that is an echo */
 	COOKIE_NUMBER, /* a challenge of ten digits */
 	COOKIE_TEXT, /* a challenge of ten characters */
 	COOKIE_FORMS,

@@ -141,9 +141,13 @@ static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 	case KIND_D0PK:
 		return family == FAMILY_NETQUAKE;
 	case KIND_ECHO_RETURN:
+		return family == FAMILY_QUAKE2 || family == FAMILY_QUAKE3;
 	case KIND_GETINFO:
 	case KIND_GETSTATUS:
 		return family == FAMILY_QUAKE3;
+	case KIND_INFO:
+	case KIND_STATUS:
+		return family == FAMILY_QUAKE2;
 	default:
 		return false;
 	}

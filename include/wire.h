@@ -31,8 +31,9 @@
 /*
  * How a datagram to a server gets its kind. As an engine would read it, or stricter.
  *
- * After the marker: nothing, NUL or LF first is OOB_EMPTY. In Quake III '2' to '9' first
- * and six bytes more is ECHO_RETURN. All else but an ASCII letter first is OOB_UNUSUAL.
+ * After the marker: nothing, NUL or LF first is OOB_EMPTY. In Quake II and III '2' to '9'
+ * first and six bytes more is ECHO_RETURN. All else but an ASCII letter first is
+ * OOB_UNUSUAL.
  * What stands before the first byte <= 20h (a space: CR and TAB too) is the word; it is
  * looked for among the rows in every family, and 7Fh counts as `_`. Where there is no
  * row:
@@ -119,7 +120,7 @@
 	X(OOB_UNUSUAL,		"oob-unusual",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_UNKNOWN,		"oob-unknown",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	/* what came back of an echo, or looks like it: see challenge.h */ \
-	X(ECHO_RETURN,		"echo-return",		UNKNOWN,	Q3)		\
+	X(ECHO_RETURN,		"echo-return",		UNKNOWN,	Q2|Q3)		\
 	X(NETCHAN,		"netchan",		NETCHAN,	QW|Q2|Q3)	\
 	X(NETCHAN_FRAGMENT,	"netchan-fragment",	NETCHAN,	QW|Q2|Q3)	\
 	X(NQ_RELIABLE,		"nq-reliable",		NETCHAN,	NQ|QW|QE)	\

@@ -155,7 +155,8 @@ static inline enum wire_kind reader_marked(enum wire_family family, struct reade
 
 	if (t.n == 0 || t.at[0] == '\0' || t.at[0] == '\n')
 		return KIND_OOB_EMPTY;
-	if (family == FAMILY_QUAKE3 && t.at[0] >= '2' && t.at[0] <= '9' && t.n >= 7)
+	if ((family == FAMILY_QUAKE2 || family == FAMILY_QUAKE3) && t.at[0] >= '2' &&
+	    t.at[0] <= '9' && t.n >= 7)
 		return KIND_ECHO_RETURN;
 	if (!reader_is_letter(t.at[0]))
 		return KIND_OOB_UNUSUAL;

@@ -101,7 +101,8 @@ static void requests_become_echoes(void **state)
 		__u32 n = (__u32)strlen(rows[i].request) + 4, said;
 		struct challenge_text t = text_of(rows[i].request), want;
 
-		said = echo_of(&t, challenge_form_q3(rows[i].kind, n), n, letters);
+		said = echo_of(&t, challenge_form(FAMILY_QUAKE3, rows[i].kind, n), n,
+			       letters);
 		if (!rows[i].echo) {
 			if (said)
 				fail_msg("%s", rows[i].request);
@@ -117,14 +118,98 @@ static void requests_become_echoes(void **state)
 	}
 }
 
-static void three_kinds_of_quake3_have_a_challenge(void **state)
+static void requests_of_five_kinds_have_a_challenge(void **state)
 {
+	static const struct {
+		enum wire_family family;
+		enum wire_kind kind;
+		enum cookie_form form;
+		bool echoes;
+	} rows[] = {
+		{ FAMILY_QUAKE3, KIND_GETCHALLENGE, COOKIE_ARGUED, true },
+		{ FAMILY_QUAKE3, KIND_GETINFO, COOKIE_INFO, true },
+		{ FAMILY_QUAKE3, KIND_GETSTATUS, COOKIE_STATUS, true },
+		{ FAMILY_QUAKE2, KIND_GETCHALLENGE, COOKIE_NUMBER, false },
+		{ FAMILY_QUAKE2, KIND_INFO, COOKIE_INFO, true },
+		{ FAMILY_QUAKE2, KIND_STATUS, COOKIE_STATUS, true },
+		{ FAMILY_QUAKEWORLD, KIND_GETCHALLENGE, COOKIE_NUMBER, false },
+		{ FAMILY_NETQUAKE, KIND_GETCHALLENGE, COOKIE_TEXT, false },
+	};
+
 	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(challenge_form(rows[i].family, rows[i].kind, 40),
+				 rows[i].form);
+		assert_int_equal(form_echoes(rows[i].form), rows[i].echoes);
+	}
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		assert_int_equal(challenge_form(FAMILY_QUAKE3, (enum wire_kind)kind,
 						40) != 0,
 				 kind == KIND_GETCHALLENGE || kind == KIND_GETINFO ||
-					 kind == KIND_GETSTATUS);
+					 kind == KIND_GETSTATUS || kind == KIND_INFO ||
+					 kind == KIND_STATUS);
+}
+
+/*
+ * A request that an echo cannot carry is not challenged: a Quake II server answers
+ * another number otherwise, and no client sends more text. The frame may end with the
+ * text.
+ */
+static void queries_of_quake2_are_carried_as_clients_send_them(void **state)
+{
+	static const struct {
+		enum wire_kind kind;
+		const char *words;
+		bool carried;
+	} rows[] = {
+		{ KIND_INFO, "info 34", true },	   { KIND_INFO, "info 35", false },
+		{ KIND_INFO, "info 24", false },   { KIND_INFO, "info 3", false },
+		{ KIND_INFO, "info", false },	   { KIND_INFO, "info 34\n", false },
+		{ KIND_INFO, "info 344", false },  { KIND_INFO, "INFO 34", false },
+		{ KIND_INFO, "info\t34", false },  { KIND_INFO, "info  34", false },
+		{ KIND_STATUS, "status", true },   { KIND_STATUS, "status\n", false },
+		{ KIND_STATUS, "STATUS", false },  { KIND_STATUS, "status 23\n", false },
+		{ KIND_GETINFO, "getinfo", true },
+	};
+	struct challenge_text t;
+	__u32 n;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		t = text_of(rows[i].words);
+		n = (__u32)strlen(rows[i].words) + 4;
+		if (challenge_carries(rows[i].kind, t.at, t.at + n, n) != rows[i].carried)
+			fail_msg("%s", rows[i].words);
+	}
+	t = text_of("info 34");
+	assert_false(challenge_carries(KIND_INFO, t.at, t.at + INFO_N - 1, INFO_N));
+	memset(t.at + INFO_N, 0xaa, sizeof(t.at) - INFO_N);
+	assert_true(challenge_carries(KIND_INFO, t.at, t.at + 18, INFO_N));
+}
+
+/* The return of an echo becomes the query of its family, with zeros after it. */
+static void echoes_become_queries(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		enum cookie_form form;
+		const char *query;
+	} rows[] = {
+		{ FAMILY_QUAKE3, COOKIE_INFO, "getinfo xxx" },
+		{ FAMILY_QUAKE3, COOKIE_STATUS, "getstatus" },
+		{ FAMILY_QUAKE2, COOKIE_INFO, "info 34" },
+		{ FAMILY_QUAKE2, COOKIE_STATUS, "status" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct challenge_text t = text_of(LETTERS "i"),
+				      want = text_of(rows[i].query);
+
+		assert_int_equal(rewrite_echo(&t, rows[i].family, rows[i].form, 13),
+				 strlen(rows[i].query) + 4);
+		assert_memory_equal(t.at, want.at, CHALLENGE_TEXT);
+	}
 }
 
 /*
@@ -222,7 +307,7 @@ static void forms_come_back(void **state)
 	static const struct {
 		__u8 behind;
 		__u32 length;
-		enum cookie_form form;
+		enum cookie_form form; /* of Quake III */
 	} rows[] = {
 		{ 'i', ECHO_BACK_N, COOKIE_BARE },
 		{ 0, ECHO_BACK_AT + ECHO_LETTERS, 0 },
@@ -239,8 +324,15 @@ static void forms_come_back(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (echo_form(rows[i].behind, rows[i].length) != rows[i].form)
-			fail_msg("%zu", i);
+		for (int family = 0; family < FAMILY_COUNT; family++) {
+			bool query = rows[i].form == COOKIE_INFO ||
+				     rows[i].form == COOKIE_STATUS;
+
+			if (echo_form((enum wire_family)family, rows[i].behind,
+				      rows[i].length) !=
+			    (query || family == FAMILY_QUAKE3 ? rows[i].form : 0))
+				fail_msg("%zu of %d", i, family);
+		}
 	memcpy(t.at + ECHO_BACK_AT, LETTERS, 8);
 	letters = echo_letters(&t, COOKIE_ARGUED);
 	assert_memory_equal(&letters, LETTERS, 8);
@@ -313,7 +405,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_become_echoes),
-		cmocka_unit_test(three_kinds_of_quake3_have_a_challenge),
+		cmocka_unit_test(requests_of_five_kinds_have_a_challenge),
+		cmocka_unit_test(queries_of_quake2_are_carried_as_clients_send_them),
+		cmocka_unit_test(echoes_become_queries),
 		cmocka_unit_test(arguments_are_a_number_and_a_name),
 		cmocka_unit_test(challenges_are_spelled_as_the_engines_do),
 		cmocka_unit_test(forms_come_back),

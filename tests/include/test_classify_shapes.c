@@ -34,6 +34,9 @@ static const struct example {
 	/* What comes back of an echo: a digit begins no word. */
 	{ F_Q3, C2S, B(MARK "2abcdef"), KIND_ECHO_RETURN },
 	{ F_Q3, C2S, B(MARK "9abcdefg-1xQuake3Arena"), KIND_ECHO_RETURN },
+	{ F_Q2, C2S, B(MARK "2abcdefgi"), KIND_ECHO_RETURN },
+	{ F_Q2, S2C, B(MARK "2abcdefgi"), KIND_OOB_UNUSUAL },
+	{ F_AUTO, C2S, B(MARK "2abcdefgi"), KIND_OOB_UNUSUAL },
 	{ F_Q3, C2S, B(MARK "2abcde"), KIND_OOB_UNUSUAL },
 	{ F_Q3, C2S, B(MARK "1abcdef"), KIND_OOB_UNUSUAL },
 	{ F_Q3, S2C, B(MARK "2abcdef"), KIND_OOB_UNUSUAL },

@@ -54,6 +54,7 @@ static const struct form {
 	{ FAMILY_QUAKE3, OOB "@i", 8, guess_letters },
 	{ FAMILY_QUAKEWORLD, OOB "connect 28 1 @ \"\"", 10, guess_number },
 	{ FAMILY_QUAKE2, OOB "connect 34 1 @ \"\"", 10, guess_number },
+	{ FAMILY_QUAKE2, OOB "@i", 8, guess_letters },
 	{ FAMILY_NETQUAKE, OOB "connect\\challenge\\@", 10, guess_letters },
 };
 

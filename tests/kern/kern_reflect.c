@@ -29,6 +29,8 @@ static const struct question {
 	{ FAMILY_QUAKE3, BYTES(OOB "getstatus xxxxxxxxxxxx"), false },
 	{ FAMILY_QUAKEWORLD, BYTES(OOB "getchallenge\n"), false },
 	{ FAMILY_QUAKE2, BYTES(OOB "getchallenge\n"), true },
+	{ FAMILY_QUAKE2, BYTES(OOB "info 34"), false },
+	{ FAMILY_QUAKE2, BYTES(OOB "status"), false },
 	{ FAMILY_NETQUAKE, BYTES(OOB "getchallenge"), true },
 };
 

@@ -122,7 +122,7 @@ static int socket_open(int nth, const char *port)
 	return fd;
 }
 
-/* As stock clients of Quake III do: what the server has echoed goes back to it. */
+/* As stock clients of Quake II and III do: what the server has echoed goes back to it. */
 static bool echoed(int fd, const char *data, size_t size, bool mute)
 {
 	static const struct bytes echo = BYTES(OOB "echo ");

@@ -29,7 +29,7 @@
 	X("qw-status",         OOB "status\n") \
 	X("qw-getchallenge",   OOB "getchallenge\n") \
 	X("q2-status",         OOB "status\n") \
-	X("q2-info",           OOB "info 34\n") \
+	X("q2-info",           OOB "info 34") \
 	X("q2-getchallenge",   OOB "getchallenge\n") \
 	X("getservers",        OOB "getservers 68 empty full") \
 	X("heartbeat",         OOB "heartbeat QuakeArena-1\n") \

@@ -9,7 +9,9 @@
 # with a stand-in that has ioquake3's limits. They ask getinfo until that is answered, then
 # getstatus, for 20 seconds together, and join from the same port. The old one answers
 # `echo` to anybody, as Urban Terror's, OpenJK's and ioquake3's before 2017, the new one only
-# to the server that it is joining. Half of their flood are requests to join, half getstatus.
+# to the server that it is joining. browser-quake2 sends `info 34` and `status` and returns
+# each `echo`, as id's and Yamagi's Quake II do. Half of their flood are requests to
+# join, half getstatus, or `info 34`.
 #
 # With TRIES so many joins, one after another, each in a flood of its own. FLOOD: none, 16, 22 or 24 (as many bits of sources in 10.0.0.0/8), v6 (2^22
 # networks of fd00::/8) or own (the client's own address, other ports). SHIELD: proof, plain
@@ -38,6 +40,7 @@ ezquake)   SERVER=mvdsv PROTOCOL=quakeworld ;;
 nexuiz)	   SERVER=nexuiz PROTOCOL=netquake ;;
 quake2 | r1q2 | q2pro) SERVER=standin PROTOCOL=quake2 ;;
 browser-old | browser-new) SERVER=standin PROTOCOL=quake3 LIMITS=1 ;;
+browser-quake2) SERVER=standin PROTOCOL=quake2 ;;
 *)	   echo "net_proof.sh: no such game: '$GAME'" >&2; exit 2 ;;
 esac
 case $FLOOD in
@@ -66,7 +69,7 @@ scripted()
 
 browses()
 {
-	[ "$PROTOCOL$SERVER" = quake3standin ]
+	[[ $GAME = browser-* ]]
 }
 ! browses || EACH=$((EACH + LOOK))
 
@@ -104,6 +107,7 @@ payloads_of()
 	case $GAME in
 	ezquake) echo qw-getchallenge ;;
 	quake2 | r1q2 | q2pro) echo q2-getchallenge ;;
+	browser-quake2) echo q2-getchallenge q2-info ;;
 	browser-*) echo getchallenge getstatus ;;
 	*)	 echo getchallenge ;;
 	esac

@@ -151,6 +151,7 @@ static void only_requests_that_a_challenge_is_due_for_count(void **state)
 		{ KIND_GETINFO, REASON_CHALLENGED, CHALLENGE_QUERY, true },
 		{ KIND_GETSTATUS, REASON_SERVICE_LIMIT, CHALLENGE_QUERY, true },
 		{ KIND_GETSTATUS, REASON_CACHED_RECURRING, CHALLENGE_QUERY, false },
+		{ KIND_STATUS, REASON_SERVICE_LIMIT, CHALLENGE_QUERY, false },
 		{ KIND_RCON, REASON_SERVICE_LIMIT, CHALLENGE_JOIN, false },
 		{ KIND_CONNECT, REASON_SERVICE_LIMIT, CHALLENGE_QUERY, false },
 	};
@@ -208,7 +209,7 @@ static void services_without_challenges_have_no_part(void **state)
 }
 
 /* Queries to other families are never challenged: a flood of them demands nothing. */
-static void queries_are_divided_among_quake3(void **state)
+static void queries_are_divided_among_quake2_and_3(void **state)
 {
 	const __u64 want = RATE / 4 - 3 * (RATE / 4 / 8 / 4);
 
@@ -223,6 +224,16 @@ static void queries_are_divided_among_quake3(void **state)
 	service(1)->family = FAMILY_QUAKE3;
 	look();
 	assert_int_equal(shield.demand[CHALLENGE_QUERY][1], 0);
+	/* Quake II's are its own words. */
+	service(1)->family = FAMILY_QUAKE2;
+	look();
+	came(1, 0, KIND_GETSTATUS, REASON_SERVICE_LIMIT, 4 * RATE);
+	look();
+	assert_int_equal(shield.demand[CHALLENGE_QUERY][1], 0);
+	came(1, 0, KIND_STATUS, REASON_SERVICE_LIMIT, RATE);
+	came(1, 0, KIND_INFO, REASON_CHALLENGED, RATE);
+	look();
+	assert_true(shield.demand[CHALLENGE_QUERY][1] > 0);
 }
 
 /* No limit stays none, and what lets nothing pass does not begin to. */
@@ -274,7 +285,7 @@ int main(void)
 		TEST(only_requests_that_a_challenge_is_due_for_count),
 		TEST(only_what_came_since_the_last_look_counts),
 		TEST(services_without_challenges_have_no_part),
-		TEST(queries_are_divided_among_quake3),
+		TEST(queries_are_divided_among_quake2_and_3),
 		TEST(extremes_are_not_divided),
 		TEST(unread_counters_are_none),
 	};

@@ -67,7 +67,7 @@ struct shield {
 	 * many come now, in 1 / SHARE_UNIT per second. */
 	__u64 requests[RECENT_TABLES][CHALLENGE_USES][SERVICES_MAX];
 	__u64 demand[CHALLENGE_USES][SERVICES_MAX];
-	bool counted[SERVICES_MAX]; /* at the last look */
+	__u8 counted[SERVICES_MAX]; /* at the last look: the family, plus 1; 0: not */
 	__u64 turned_ns; /* when shield_counters_turn() has returned a new number last */
 	bool owners_logged[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };

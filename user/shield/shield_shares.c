@@ -28,8 +28,8 @@ static const struct {
 	enum wire_kind kind;
 	enum challenge_use use;
 } requests[] = {
-	{ KIND_GETSTATUS, CHALLENGE_QUERY },
-	{ KIND_GETINFO, CHALLENGE_QUERY },
+	{ KIND_GETSTATUS, CHALLENGE_QUERY },   { KIND_GETINFO, CHALLENGE_QUERY },
+	{ KIND_STATUS, CHALLENGE_QUERY },      { KIND_INFO, CHALLENGE_QUERY },
 	{ KIND_GETCHALLENGE, CHALLENGE_JOIN },
 };
 
@@ -44,20 +44,24 @@ struct look {
 };
 
 /*
- * Return true if @s challenges requests of @use: queries in Quake III alone. Called by
- * shield_demand_look() and shield_challenge_shares(), which must agree. The programs ask
- * validation_applies().
+ * Return true if @s challenges requests of @use: queries in Quake II and III alone.
+ * Called by shield_demand_look() and shield_challenge_shares(), which must agree. The
+ * programs ask validation_applies().
  */
 static bool challenges(const struct service *s, enum challenge_use use)
 {
 	return s->active && !s->observe && s->validation != VALIDATION_OFF &&
 	       kind_takes_part((enum wire_family)s->family, use == CHALLENGE_JOIN
 								    ? KIND_GETCHALLENGE
-								    : KIND_GETSTATUS);
+								    : KIND_ECHO_RETURN);
 }
 
-/* Count the requests to the service in @slot up to now. False: they cannot be read. */
-static bool requests_count(const struct shield *s, __u32 slot, struct look *look)
+/*
+ * Count the requests to the service in @slot, of @family, up to now. False: they cannot
+ * be read.
+ */
+static bool requests_count(const struct shield *s, __u32 slot, enum wire_family family,
+			   struct look *look)
 {
 	__u32 key, read = ~0u;
 
@@ -68,6 +72,8 @@ static bool requests_count(const struct shield *s, __u32 slot, struct look *look
 		__u32 number =
 			counter_number(DIRECTION_C2S, kind, due[i / COUNT(requests)]);
 
+		if (!kind_takes_part(family, kind))
+			continue;
 		key = slot * COUNTER_ROWS + number / COUNTER_CELLS;
 		if (key != read && bpf_map_lookup_elem(s->counters, &key, look->rows))
 			return false;
@@ -111,9 +117,10 @@ void shield_demand_look(struct shield *s, __u64 past)
 	if (look.cpus > 0)
 		look.rows = calloc((size_t)look.cpus, sizeof(*look.rows));
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		__u8 family = services[slot].family;
 		bool counts = look.rows && slot < s->capacity &&
 			      challenges(&services[slot], CHALLENGE_JOIN) &&
-			      requests_count(s, slot, &look);
+			      requests_count(s, slot, family, &look);
 
 		for (int use = 0; use < CHALLENGE_USES; use++) {
 			__u64 *demand = &s->demand[use][slot], count = 0;
@@ -125,11 +132,12 @@ void shield_demand_look(struct shield *s, __u64 past)
 			/* Half of what it was a second ago: a flood that stops for a
 			 * second has to begin with little otherwise. */
 			*demand /= 2;
-			if (past && s->counted[slot] &&
+			/* Another family's kinds were not counted before. */
+			if (past && s->counted[slot] == family + 1 &&
 			    count * SECOND / past * SHARE_UNIT > *demand)
 				*demand = count * SECOND / past * SHARE_UNIT;
 		}
-		s->counted[slot] = counts;
+		s->counted[slot] = counts ? family + 1 : 0;
 	}
 	free(look.rows);
 }

@@ -69,7 +69,7 @@ static __u32 echo_of(struct challenge_text *ret, const uint8_t *bytes, size_t n,
 static void echo_comes_back(const uint8_t *bytes, size_t n, enum wire_kind kind,
 			    uint64_t hash)
 {
-	enum cookie_form form = challenge_form_q3(kind, (__u32)n);
+	enum cookie_form form = challenge_form(FAMILY_QUAKE3, kind, (__u32)n);
 	__u64 letters = cookie_letters(hash, hash >> 7);
 	struct challenge_text t, back = { { 0 } };
 	__u32 said, returned, asked;
@@ -85,11 +85,12 @@ static void echo_comes_back(const uint8_t *bytes, size_t n, enum wire_kind kind,
 	returned = said - 5;
 	memset(back.at, 0xff, ECHO_BACK_AT);
 	memcpy(back.at + ECHO_BACK_AT, t.at + ECHO_TOKEN_AT, said - ECHO_TOKEN_AT);
-	must(echo_begins(back.at[ECHO_BACK_AT], returned));
-	must(echo_form(back.at[ECHO_BACK_AT + ECHO_LETTERS], returned) == form);
+	must(echo_begins(FAMILY_QUAKE3, back.at[ECHO_BACK_AT], returned));
+	must(echo_form(FAMILY_QUAKE3, back.at[ECHO_BACK_AT + ECHO_LETTERS], returned) ==
+	     form);
 	must(echo_letters(&back, form) ==
 	     (form == COOKIE_BARE ? letters & 0xffffffffffffffull : letters));
-	asked = rewrite_echo(&back, form, returned);
+	asked = rewrite_echo(&back, FAMILY_QUAKE3, form, returned);
 	if (form == COOKIE_INFO || form == COOKIE_STATUS)
 		return;
 	must(asked == n && !memcmp(back.at + 4, bytes + 4, n - 4));
@@ -97,18 +98,23 @@ static void echo_comes_back(const uint8_t *bytes, size_t n, enum wire_kind kind,
 }
 
 /* Whatever comes back, what is made of it fits and begins with a request's word. */
-static void returned_is_bounded(const uint8_t *bytes, size_t n)
+static void returned_is_bounded(enum wire_family family, const uint8_t *bytes, size_t n)
 {
 	struct challenge_text t = text_of(bytes, n);
-	enum cookie_form form = echo_form(t.at[ECHO_BACK_AT + ECHO_LETTERS], (__u32)n);
+	enum cookie_form form =
+		echo_form(family, t.at[ECHO_BACK_AT + ECHO_LETTERS], (__u32)n);
 	__u32 asked;
 
 	if (!form)
 		return;
 	must(form < COOKIE_FORMS && n < CHALLENGE_TEXT);
-	asked = rewrite_echo(&t, form, (__u32)n);
-	must(asked >= 13 && asked <= CHALLENGE_TEXT);
-	must(!memcmp(t.at + ECHO_BACK_AT, "get", 3));
+	asked = rewrite_echo(&t, family, form, (__u32)n);
+	must(asked >= 10 && asked <= CHALLENGE_TEXT);
+	if (family == FAMILY_QUAKE3)
+		must(!memcmp(t.at + ECHO_BACK_AT, "get", 3));
+	else
+		must(!memcmp(t.at + ECHO_BACK_AT,
+			     form == COOKIE_INFO ? "info 34" : "status", asked - 4));
 }
 
 /* The third number of a connect: what is found is ten digits behind two words. */
@@ -176,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&hash, data + 1, sizeof(hash));
 	n = size - HEAD;
 	bytes = exact_copy(data + HEAD, n);
-	returned_is_bounded(bytes, n);
+	returned_is_bounded(data[0] % 2 ? FAMILY_QUAKE2 : FAMILY_QUAKE3, bytes, n);
 	number_is_where_it_says(bytes, n);
 	challenge_comes_back((enum wire_family)(data[0] % 3), hash);
 	/* What the classifier has called so begins so. */
