@@ -43,7 +43,8 @@ static void rich_services(void)
 static bool challenges(const struct service *s, int use)
 {
 	return s->validation && !s->observe &&
-	       (use == CHALLENGE_JOIN || s->family == FAMILY_QUAKE3);
+	       (use == CHALLENGE_JOIN || s->family == FAMILY_QUAKE2 ||
+		s->family == FAMILY_QUAKE3);
 }
 
 /* Services that challenge have equal shares of the rate, other slots all of it. */
