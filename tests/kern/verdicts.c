@@ -13,6 +13,19 @@
 #include "kern/kern_answers.h"
 #include "mutations.h"
 
+/* Older versions have other names for what is used here. */
+#ifdef TALLY_ROWS
+#define counters tallies
+#endif
+#ifdef PROVEN_BITS
+#define VALIDATION_UNDER_LOAD PROOF_PRESSURE
+#define validation	      proof
+#endif
+#ifdef TEMPLATE_FORMS
+#define CACHE_UNDER_LOAD ANSWERS_PRESSURE
+#define cache		 answers
+#endif
+
 #define CLIENTS 64 /* addresses that come again; all others come once */
 #define STEADY	8 /* of these, that ask once a second, as browsers do */
 #define EACH_MS 7 /* between two datagrams, about */
