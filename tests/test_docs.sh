@@ -25,11 +25,77 @@ paths_missing()
 	done
 }
 
+# Names of headers of bpf/ without their directory.
+headers_missing()
+{
+	local name
+
+	grep -oE '\b[a-z_]+\.bpf\.[ch]' "$@" | sort -u | while read -r name; do
+		[ -e "bpf/$name" ] || printf '%s ' "$name"
+	done
+}
+
 # The difference between the tables in the code and docs/reference/ and the manual.
 stale()
 {
 	tests/reference.sh >"$work/stale" 2>&1 && [ ! -s "$work/stale" ] ||
 		echo "docs are stale: run make docs: $(head -n 4 "$work/stale" | paste -sd ' ')"
+}
+
+# Members of struct live, as live.NAME; of the structures that are tables of their own, their
+# members.
+live_members()
+{
+	cat include/*.h | awk '
+		{ text = text $0 "\n" }
+		function tell(of, before,   n, i, one, part) {
+			n = split(members[of], one, " ")
+			for (i = 1; i <= n; i++) {
+				split(one[i], part, ":")
+				if (part[1] ~ /^(tables|[a-z]+_table|[a-z]+_state)$/)
+					tell(part[1], before part[2] ".")
+				else
+					print before part[2]
+			}
+		}
+		END {
+			gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", text)
+			count = split(text, line, "\n")
+			for (i = 1; i <= count; i++) {
+				if (line[i] ~ /^struct [a-z_]+ \{$/) {
+					split(line[i], word, " ")
+					of = word[2]
+				} else if (line[i] ~ /^}/) {
+					of = ""
+				} else if (of != "") {
+					member = member " " line[i]
+					if (member !~ /;/)
+						continue
+					sub(/[[;].*/, "", member)
+					n = split(member, word, " ")
+					type = word[n - 2] == "struct" ? word[n - 1] : ""
+					members[of] = members[of] " " type ":" word[n]
+					member = ""
+				}
+			}
+			tell("live", "live.")
+			tell("recent", "recent.")
+		}'
+}
+
+# Maps and members of struct live without a row in the tables of docs/ARCHITECTURE.md ("+"), and
+# rows of none of them ("-").
+tables_wrong()
+{
+	sed -n '/make docs. writes these tables/,/end of what/s/^| \([a-z][a-z_., ]*\) |.*/\1/p' docs/ARCHITECTURE.md |
+		sed 's/, /\n/g' | grep -vx table | sort >"$work/rows"
+	{
+		sed -n 's/^} \([a-z0-9_]*\) SEC("\.maps").*/\1/p' bpf/maps.bpf.h | grep -vx recent
+		live_members
+	} | sort >"$work/tables"
+	[ "$(wc -l <"$work/tables")" -gt 60 ] || echo "only $(wc -l <"$work/tables") tables found"
+	comm -23 "$work/tables" "$work/rows" | sed 's/^/+/'
+	comm -13 "$work/tables" "$work/rows" | sed 's/^/-/'
 }
 
 # Keys of the configuration, and classes.
@@ -204,6 +270,7 @@ attacks_unnamed()
 }
 
 verdict architecture_paths_exist "$(paths_missing docs/ARCHITECTURE.md)"
+verdict headers_of_the_picture_exist "$(headers_missing docs/ARCHITECTURE.md)"
 verdict other_paths_exist "$(paths_missing README.md docs/{HACKING,INSTALLING,RELEASING,tutorial,SECURITY}.md \
 	docs/howto/*.md docs/explain/*.md)"
 verdict links_lead_somewhere "$(links_broken)"
@@ -212,6 +279,7 @@ verdict manuals_have_no_measurements "$(measured_in_manuals)"
 verdict questions_have_answers "$(questions_wrong)"
 verdict every_attack_is_named "$(attacks_unnamed)"
 verdict reference_is_as_the_code "$(stale)"
+verdict every_table_has_its_row "$(tables_wrong)"
 verdict every_key_in_the_manual "$(keys_missing)"
 verdict every_key_is_explained_whole "$(keys_incomplete)"
 verdict every_command_in_the_manual "$(commands_missing)"

@@ -4,7 +4,8 @@
  *
  * `make docs` runs it, and tests/test_docs.sh compares what it writes with what is
  * committed. Pages are for reading, schema/NAME.json for programs, reasons.mdoc for
- * quakeshield(8). tests/reference.sh puts them where they belong.
+ * quakeshield(8), tables.rows for docs/ARCHITECTURE.md. tests/reference.sh puts them
+ * where they belong.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "config/config_keys.h"
 #include "lab/reference_json.h"
 #include "lab/reference_limits.h"
+#include "lab/reference_tables.h"
 #include "lib/meanings.h"
 #include "lib/names.h"
 #include "lib/rate_text.h"
@@ -302,6 +304,9 @@ int main(int argc, char **argv)
 	}
 	out = begin(argv[1], "reasons", ".mdoc");
 	reasons_mdoc(out);
+	end(out);
+	out = begin(argv[1], "tables", ".rows");
+	tables_page(out);
 	end(out);
 	return 0;
 }
