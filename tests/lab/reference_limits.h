@@ -18,6 +18,13 @@
 
 #define OF(member) sizeof(((struct live *)0)->member)
 
+/*
+ * Bytes of a hash table, all entries of which Linux allocates at once. In 6.18: 48 of an
+ * entry and 16 of a bucket, besides the key and the value in words of 8.
+ */
+#define LIMITS_HASH(key, value, entries) \
+	((entries) * (64 + (sizeof(key) + 7) / 8 * 8 + (sizeof(value) + 7) / 8 * 8))
+
 /* Tables that are allocated once, by the names that operators read. */
 static const struct limits_row {
 	const char *table;
@@ -37,6 +44,9 @@ static const struct limits_row {
 	{ "addresses with a player", PLAYER_ADDRESS_WAYS << PLAYER_ADDRESS_BITS,
 	  OF(player_addresses),
 	  "Sources at one more address are treated as if no player were there." },
+	{ "ports of players by qport", PLAYERS_MAX,
+	  LIMITS_HASH(struct qport_key, __u16, PLAYERS_MAX),
+	  "A player whose port changes has to connect again." },
 	{ "players by source and prefix", 1 << CONNLIMIT_BITS, OF(connlimit),
 	  "Never. Sources are hashed into cells with a secret key. Two sources in one cell share its limits." },
 	{ "validated clients", VALIDATED_MAX, OF(validation.validated),
@@ -148,13 +158,19 @@ static void limits_page(FILE *out)
 				sizeof(struct cidr) + sizeof(struct list_entry));
 		fprintf(out, " | %s |\n", row->full);
 	}
-#define ADD(name, type, key, value, entries) \
-	sum += BPF_MAP_TYPE_##type == BPF_MAP_TYPE_ARRAY ? sizeof(value) * (entries) : 0;
+#define ADD(name, type, key, value, entries)                                         \
+	sum += BPF_MAP_TYPE_##type == BPF_MAP_TYPE_ARRAY ? sizeof(value) * (entries) \
+	       : BPF_MAP_TYPE_##type == BPF_MAP_TYPE_HASH                            \
+		       ? LIMITS_HASH(key, value, entries)                            \
+		       : 0;
 	SHIELD_MAPS(ADD)
 #undef ADD
 	fputs("\nAll tables of fixed size, with those that never become full: ", out);
 	limits_size(out, sum);
-	fputs(".\n", out);
+	fputs(", and ", out);
+	limits_size(out, sizeof(struct recent));
+	fputs(" for each possible\nprocessor up to 64, whose number is rounded up to a power of two.\n",
+	      out);
 	limits_counters(out);
 	fputs("\n## Other limits\n\n| what | at most | when full |\n| --- | --- | --- |\n",
 	      out);
