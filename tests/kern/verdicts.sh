@@ -41,9 +41,9 @@ join -j 1 <(sort -k1,1 "$BUILD/verdicts/old") <(sort -k1,1 "$BUILD/verdicts/new"
 		lines++
 		if ($2 == $6 && $3 == $7 && $4 == $8 && $5 == $9)
 			next
-		what = $3 " " $4 " " $8
+		what = $3 ($3 == $7 ? "" : "/" $7) " " $4 " " $8
 		count[what]++
-		if ($3 != $7 || !known[what])
+		if (!known[what])
 			faults++
 	}
 	END {
