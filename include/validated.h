@@ -70,7 +70,7 @@ struct validated_table {
 };
 
 /*
- * Return the hash of @peer, whose upper bits are its bucket and, below these, its tag.
+ * Return the hash of @peer. Its upper bits are the bucket, the next 8 the tag.
  * Called in this file. The state in the upper half of the last word does not count.
  */
 static __always_inline __u64 validated_hash(const struct cookie_peer *peer,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The table of proven addresses as arithmetic: who is entered is found for a minute, and
+ * The table of validated clients as arithmetic: who is entered is found for a minute, and
  * nobody else; when there is no room, the invited and those unused for long make some.
  */
 #include <setjmp.h>
@@ -193,7 +193,8 @@ static void what_is_being_written_is_nobody_s(void **state)
 	assert_ptr_equal(put(3, NOW), &table->cells[bucket + 2]);
 }
 
-/* Each cell that is taken has the tag of its client, and a stranger seldom has one. */
+/* Each cell that is taken has the tag of its client. Few other clients have one of its
+ * bucket. */
 static void each_cell_has_its_tag(void **state)
 {
 	const __u8 *tags = (const __u8 *)table->tags;
