@@ -24,6 +24,8 @@ struct pkt_ctx {
 	__u32 length; /* of the payload; 16 bits */
 	__u16 payload, addresses; /* offsets, as in struct packet */
 	__u16 ipv6; /* 0 or 1 */
+	__u16 mute; /* 1: no challenge can be sent in its place; set by shield_validate()
+		     */
 	__u32 decided; /* enum reason as of TAIL_CTX_DECIDED; 0: the fast path has not
 			  decided */
 	__u64 net; /* address_net() of the sender */

@@ -216,7 +216,8 @@ __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 
 /*
  * Return true if a challenge can be sent in place of the datagram. Called by
- * shield_validate() alone, before the datagram is counted as challenged.
+ * shield_validate() alone, before the decision: a challenge that cannot be sent must not
+ * be taken from the share.
  */
 static __always_inline bool challenge_possible(struct xdp_md *ctx,
 					       const struct pkt_ctx *c)
@@ -287,9 +288,8 @@ int shield_validate(struct xdp_md *ctx)
 
 	if (action != PATH_SLOW)
 		return action;
+	c.mute = kind_requests(pkt_kind(&c)) && !challenge_possible(ctx, &c);
 	reason = pkt_decide(ctx, &c);
-	if (reason == REASON_CHALLENGED && !challenge_possible(ctx, &c))
-		reason = REASON_SERVICE_LIMIT;
 	action = decision_apply(ctx, &c, reason);
 	if (action != XDP_PASS)
 		return action;

@@ -368,7 +368,7 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 	} else if (class != CLASS_QUERY || !reason_is_limit(reason)) {
 		return reason;
 	}
-	return challenge_decide(l, slot, c, reason, now);
+	return c->mute ? reason : challenge_decide(l, slot, c, reason, now);
 }
 
 /*

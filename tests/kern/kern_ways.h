@@ -134,6 +134,9 @@ static const char *const words[] = {
 	"getinfo xxx",
 	"getchallenge",
 	"status",
+	"info 34",
+	"info 35",
+	"2aaaaaaai", /* the return of an echo */
 	"connect \"\\qport\\4660\"",
 	"GetStatus",
 	"getstatusx",
