@@ -193,7 +193,7 @@ address() # N: of this run's six
 	echo "10.79.$((4 + 6 * runs + $1)).2"
 }
 
-# One joins, two return the shield's `echo`, which only Quake III has, two do not.
+# One joins, two return the shield's `echo`, for Quake III alone, two do not.
 newcomers_start()
 {
 	person joins "$EACH" --join --from "$(address 1)"
