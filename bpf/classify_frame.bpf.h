@@ -58,8 +58,8 @@ __noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 /*
  * Classify the payload. @text: it begins with the marker. Returns false if no kind
  * results, which cannot be. Called by fast_path() for text that classify_letters() leaves
- * open, and by classify_no_player(). The result is a pointer's target so that the
- * comparison and the use are of one copy: same_copy().
+ * open or that is too short for it, and by classify_no_player(). The result is a
+ * pointer's target so that the comparison and the use are of one copy: same_copy().
  */
 static __always_inline bool classify_plain(struct xdp_md *ctx, const struct target *f,
 					   const struct packet *p,

@@ -95,8 +95,8 @@ static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 /*
  * drop_in() with the counter @number, which must be that of @kind and @reason. False:
  * there is none, which cannot be; the slow path then decides. Called by refuse(),
- * not_challenged(), cookie_invalid(), fast_path_tail_call() and fast_path() to drop; on
- * true *@ret_action of fast_path() stays XDP_DROP.
+ * not_challenged(), cookie_invalid(), connect_refused(), fast_path_tail_call() and
+ * fast_path() to drop; on true *@ret_action of fast_path() stays XDP_DROP.
  */
 static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 				     const struct target *f, __u64 kind, __u64 reason,
@@ -213,13 +213,14 @@ static __always_inline bool adds_keys(const struct live *l, const struct target 
  * NULL, and shield_validate() decides. Puts the service under load if its own limit for
  * joining is exceeded.
  *
- * Called by fast_path_tail_call() alone. It must drop only what unvalidated_decide()
+ * Called by fast_path_tail_call() alone. @looked: not_cached() has found the source not
+ * validated, if the limit of the service is exceeded. It must drop only what pkt_decide()
  * refuses, and must take nothing from the share: challenge_now() does.
  */
 static __always_inline bool
 not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64 kind,
-	       const struct packet *p, const struct plain *plain, __u64 bytes, __u64 now,
-	       struct counter_row **ret_row, __u64 *ret_reason)
+	       const struct packet *p, const struct plain *plain, bool looked,
+	       __u64 bytes, __u64 now, struct counter_row **ret_row, __u64 *ret_reason)
 {
 	bool joins = kind == KIND_GETCHALLENGE;
 	struct counter_row *row = NULL;
@@ -252,13 +253,17 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 		}
 		return false;
 	}
+	/*
+	 * A validated client has limits of its own for queries, whichever limit others
+	 * exceed.
+	 */
+	if (!joins && (reason != REASON_SERVICE_LIMIT || !looked) &&
+	    unlikely(lately_validated(plain_net(plain), now)))
+		return false;
 	if (likely(reason == REASON_SERVICE_LIMIT)) {
 		drop_in(ctx, l, f, kind, reason, row, counter, &key, p, plain, bytes);
 		return true;
 	}
-	/* Queries that others spoof may have exceeded a validated source's limit. */
-	if (!joins && unlikely(lately_validated(plain_net(plain), now)))
-		return false;
 	return drop_for(ctx, l, f, kind, reason, COUNTER_IN_SOURCE_LIMIT + kind, p, plain,
 			bytes);
 }
@@ -327,8 +332,10 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	struct counter_row *row = NULL;
 	__u64 judgement = 0;
 	enum reason reason;
+	bool looked = false;
 
 	if (unlikely(cacheable(f->service, kind))) {
+		looked = true;
 		reason = not_cached(plain_net(plain), plain_ipv6(plain), f->slot, now);
 		/* All reasons from there on are to answer; the last says nothing. */
 		if (reason >= REASON_CACHED_PLAYER) {
@@ -347,7 +354,8 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	}
 	if (kind == KIND_ECHO_RETURN && cookie_invalid(ctx, l, f, p, plain, bytes))
 		return true;
-	if (not_challenged(ctx, l, f, kind, p, plain, bytes, now, &row, &judgement))
+	if (not_challenged(ctx, l, f, kind, p, plain, looked, bytes, now, &row,
+			   &judgement))
 		return true;
 	if (kind == KIND_CONNECT && f->service->family == FAMILY_QUAKE3 &&
 	    connect_refused(ctx, l, f, p, plain, bytes, now))

@@ -357,8 +357,7 @@ static __always_inline void plain_packet(const struct plain *plain, struct packe
 }
 
 /*
- * Return packet_payload() on the fast path. Called by fast_path() and
- * classify_no_player().
+ * Return packet_payload() on the fast path. Called by fast_path() alone.
  */
 static __always_inline struct cursor plain_payload(const struct plain *plain,
 						   const struct packet *p)

@@ -288,7 +288,8 @@ int shield_validate(struct xdp_md *ctx)
 
 	if (action != PATH_SLOW)
 		return action;
-	c.mute = kind_requests(pkt_kind(&c)) && !challenge_possible(ctx, &c);
+	c.mute =
+		!c.decided && kind_requests(pkt_kind(&c)) && !challenge_possible(ctx, &c);
 	reason = pkt_decide(ctx, &c);
 	action = decision_apply(ctx, &c, reason);
 	if (action != XDP_PASS)

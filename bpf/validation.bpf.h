@@ -317,8 +317,9 @@ static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
  * address validation. @random: of a ClientHello. Returns the reason; REASON_CHALLENGED: a
  * challenge is taken from the share, and the caller must send it; REASON_VALIDATED: it
  * was greylisted and came again. Analysed once by the verifier. Called by pkt_decide()
- * and validation_decide(). It charges, so once per datagram; not_challenged() must return
- * true only for what is refused here.
+ * and validation_decide(). It charges, so once per datagram; if @c->mute is set it takes
+ * nothing from the share. not_challenged() and connect_refused() must return true only
+ * for what is refused here.
  */
 __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 random)
 {
@@ -416,8 +417,8 @@ static __always_inline __u32 validation_form(const struct service *s,
 
 /*
  * Return the class to whose limits a @kind is charged. A later step of a client that is
- * not in the table is CLASS_UNKNOWN. Called by validation_decide() alone. The result is
- * below CLASS_BUDGETS.
+ * not in the table is CLASS_UNKNOWN: connect_refused() relies on that. Called by
+ * validation_decide() alone. The result is below CLASS_BUDGETS.
  */
 static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, bool known)
 {

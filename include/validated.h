@@ -11,7 +11,9 @@
  *
  * Locking: none. The CPU that enters a client first claims a cell by compare-and-swap,
  * and writes the name last; readers compare names. Two CPUs that enter the same client at
- * once may take two cells, of which the first is found; the other is over in a minute.
+ * once may take two cells, of which the first is found; the other is over in a minute. A
+ * tag is written while its cell is claimed, before the name: a reader that could find the
+ * name finds the tag.
  *
  * Called by the ingress programs and, for challenges of servers, by egress
  * (server_challenge_note()); `explain` reads the cells (walk_joining()). The table is

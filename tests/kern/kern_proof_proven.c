@@ -278,6 +278,48 @@ static void who_proved_itself_asks_on(void **state)
 		1 + 4);
 }
 
+/*
+ * The query of a validated client passes while the service's limit is exceeded and no
+ * challenge is left, in a frame of any form; another source's does not.
+ */
+static void the_validated_need_no_challenge(void **state)
+{
+	static const struct frame_spec forms[] = {
+		{ .sport = HERE },
+		{ .sport = HERE, .tags = { ETH_P_8021Q } },
+		{ .sport = HERE, .options = 1 },
+	};
+	char token[FRAME_MAX];
+	struct service s;
+	size_t n;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_QUERY].service = kern_rate(10, 10);
+	kern_service(&kern, 0, 0, &s);
+	kern.live->service_due_ns[budget_index(0, CLASS_QUERY)] = ~0ull >> 2;
+	n = token_of(&forms[0], BYTES(OOB "getinfo xxx"), token);
+	say(&forms[0], token, n, &say_);
+	assert_turned(&say_, BYTES(OOB "getinfo xxx"));
+	kern.live->validation.share[0][CHALLENGE_QUERY] = kern_rate(1, 0);
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		struct frame_spec other = forms[i];
+
+		pass_time(3 * SECOND);
+		/* At another address, which takes the one challenge that is left. */
+		other.from = "192.0.2.77";
+		say(&other, BYTES(OOB "getstatus"), &say_);
+		say(&other, BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+		say(&forms[i], BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+	}
+	assert_int_equal(
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets,
+		COUNT(forms));
+}
+
 /* Who proved itself joins whatever strangers do, and within a budget of its own. */
 static void the_proven_have_budgets_of_their_own(void **state)
 {
@@ -484,6 +526,7 @@ int main(void)
 		TEST(other_families_are_drained_as_ever),
 		TEST(browsers_prove_themselves_for_a_query),
 		TEST(who_proved_itself_asks_on),
+		TEST(the_validated_need_no_challenge),
 		TEST(the_proven_have_budgets_of_their_own),
 	};
 
