@@ -44,7 +44,7 @@ static const struct limits_row {
 	{ "addresses with a player", PLAYER_ADDRESS_WAYS << PLAYER_ADDRESS_BITS,
 	  OF(player_addresses),
 	  "Sources at one more address are treated as if no player were there." },
-	{ "ports of players by qport", PLAYERS_MAX,
+	{ "qports of players", PLAYERS_MAX,
 	  LIMITS_HASH(struct qport_key, __u16, PLAYERS_MAX),
 	  "A player whose port changes has to connect again." },
 	{ "players by source and prefix", 1 << CONNLIMIT_BITS, OF(connlimit),
@@ -169,7 +169,7 @@ static void limits_page(FILE *out)
 	limits_size(out, sum);
 	fputs(", and ", out);
 	limits_size(out, sizeof(struct recent));
-	fputs(" for each possible\nprocessor up to 64, whose number is rounded up to a power of two.\n",
+	fputs(" for each\npossible processor. That number of processors is rounded up to a power of two, and 64 at most.\n",
 	      out);
 	limits_counters(out);
 	fputs("\n## Other limits\n\n| what | at most | when full |\n| --- | --- | --- |\n",
