@@ -6,6 +6,16 @@
  */
 #include "kern/kern_proof_echo.h"
 
+/* Validate the client at @at: it returns the cookie of the challenge to @text. */
+static void validate(const struct frame_spec *at, const void *text, size_t n)
+{
+	char token[FRAME_MAX];
+	size_t length = token_of(at, text, n, token);
+
+	say(at, token, length, &say_);
+	assert_turned(&say_, text, n);
+}
+
 /*
  * Where somebody has proven itself, little goes on cookie_invalid in the name of that
  * address, of a flood or at the pace of its budget: of each word a third of what does
@@ -26,10 +36,8 @@ static void who_proved_itself_is_drained_by_nobody(void **state)
 	};
 	static const char *const from[] = { "10.1.1.1", "198.18.7.7" };
 	const struct frame_spec home = { .from = from[0] };
-	char token[FRAME_MAX];
 	struct service s;
 	int passed[2];
-	size_t n;
 
 	(void)state;
 	for (size_t row = 0; row < COUNT(rows); row++) {
@@ -45,9 +53,7 @@ static void who_proved_itself_is_drained_by_nobody(void **state)
 			say(&each, rows[row].text, rows[row].n, &say_);
 		}
 		pass_time(SECOND / 4); /* somebody was asked just now */
-		n = token_of(&home, rows[row].text, rows[row].n, token);
-		say(&home, token, n, &say_);
-		assert_turned(&say_, rows[row].text, rows[row].n);
+		validate(&home, rows[row].text, rows[row].n);
 		passed[0] = passed[1] = 0;
 		for (int ms = 0; ms < 30000; ms += rows[row].gap_ms) {
 			for (size_t i = 0; i < COUNT(from); i++) {
@@ -206,7 +212,6 @@ static void browsers_prove_themselves_for_a_query(void **state)
 		{ BYTES(OOB "getinfo xxx") },
 		{ BYTES(OOB "getstatus") },
 	};
-	char token[FRAME_MAX];
 	struct service s;
 
 	(void)state;
@@ -221,10 +226,8 @@ static void browsers_prove_themselves_for_a_query(void **state)
 	}
 	for (size_t i = 0; i < 2; i++) {
 		struct frame_spec each = { .sport = (__u16)(HERE + i) };
-		size_t n = token_of(&each, rows[i].text, rows[i].n, token);
 
-		say(&each, token, n, &say_);
-		assert_turned(&say_, rows[i].text, rows[i].n);
+		validate(&each, rows[i].text, rows[i].n);
 	}
 	s.budget[CLASS_QUERY].service = kern_rate(1, 0);
 	kern_service(&kern, 0, 0, &s);
@@ -240,9 +243,7 @@ static void browsers_prove_themselves_for_a_query(void **state)
  */
 static void who_proved_itself_asks_on(void **state)
 {
-	char token[FRAME_MAX];
 	struct service s;
-	size_t n;
 
 	(void)state;
 	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
@@ -255,9 +256,7 @@ static void who_proved_itself_asks_on(void **state)
 		say(&each, BYTES(OOB "getinfo xxx"), &say_);
 	}
 	pass_time(SECOND / 4);
-	n = token_of(&wraps[0], BYTES(OOB "getinfo xxx"), token);
-	say(&wraps[0], token, n, &say_);
-	assert_turned(&say_, BYTES(OOB "getinfo xxx"));
+	validate(&wraps[0], BYTES(OOB "getinfo xxx"));
 	/* Another port is challenged at the same time. */
 	say(&(struct frame_spec){ .sport = 3000 }, BYTES(OOB "getstatus"), &say_);
 	assert_answer(&say_, 0);
@@ -289,9 +288,7 @@ static void the_validated_need_no_challenge(void **state)
 		{ .sport = HERE, .tags = { ETH_P_8021Q } },
 		{ .sport = HERE, .options = 1 },
 	};
-	char token[FRAME_MAX];
 	struct service s;
-	size_t n;
 
 	(void)state;
 	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
@@ -299,9 +296,7 @@ static void the_validated_need_no_challenge(void **state)
 	s.budget[CLASS_QUERY].service = kern_rate(10, 10);
 	kern_service(&kern, 0, 0, &s);
 	kern.live->service_due_ns[budget_index(0, CLASS_QUERY)] = ~0ull >> 2;
-	n = token_of(&forms[0], BYTES(OOB "getinfo xxx"), token);
-	say(&forms[0], token, n, &say_);
-	assert_turned(&say_, BYTES(OOB "getinfo xxx"));
+	validate(&forms[0], BYTES(OOB "getinfo xxx"));
 	kern.live->validation.share[0][CHALLENGE_QUERY] = kern_rate(1, 0);
 	for (size_t i = 0; i < COUNT(forms); i++) {
 		struct frame_spec other = forms[i];
@@ -478,10 +473,8 @@ static void a_network_of_the_proven_is_little_more_than_a_prefix(void **state)
  */
 static void who_is_refused_pays_nothing(void **state)
 {
-	char token[FRAME_MAX];
 	struct service s;
 	struct budget *b = &s.budget[CLASS_QUERY];
-	size_t n;
 
 	(void)state;
 	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
@@ -497,9 +490,7 @@ static void who_is_refused_pays_nothing(void **state)
 
 		say(&each, BYTES(OOB "getstatus"), &say_);
 	}
-	n = token_of(&wraps[0], BYTES(OOB "getstatus"), token);
-	say(&wraps[0], token, n, &say_);
-	assert_turned(&say_, BYTES(OOB "getstatus"));
+	validate(&wraps[0], BYTES(OOB "getstatus"));
 	pass_time(SECOND / 4); /* who was asked just now is dropped at once */
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(
