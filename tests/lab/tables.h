@@ -59,7 +59,8 @@ static const struct tables_row tables_by_end[] = {
 	  .writer = "egress", .full = "cannot be: two sources share a count",
 	  .refused = "-" },
 	{ "qports", .key = "address, qport, service",
-	  .writer = "a player's datagram that tells its qport; egress; the daemon removes",
+	  .writer =
+		  "a player's datagram that tells its qport; egress; the daemon removes",
 	  .full = "a player whose port changes has to connect again",
 	  .refused = "read, if `moved` has a count: game traffic" },
 	{ LIVE_ARRAY(moved), .key = "hash of address, qport and service",
