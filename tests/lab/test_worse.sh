@@ -67,6 +67,8 @@ says slow_flood_is_marked_whole 'The cache serves such a client from its third *
 	silent '5 of 10' '1 of 10' in_rate=70000 seconds=7
 says share_of_challenges_is_counted '*one request in 3,*about 3 tries.*rate*' \
 	echoes '10 of 10' '9 of 10' in_rate=600000 seconds=7 challenges=1400000
+says none_challenged_is_said 'The shield challenged no request of the flood. A full queue *' \
+	echoes '10 of 10' '9 of 10' in_rate=100000 seconds=7 challenges=0
 says all_challenged_leaves_the_lab 'The shield challenged each request. A full queue *' \
 	echoes '10 of 10' '9 of 10' in_rate=100000 seconds=7 challenges=700000
 says refused_join_names_the_reason '*dropped 2 of its *(greylisted)*' \

@@ -103,6 +103,8 @@ why_echoes() # FLOOD
 	if [ "$challenges" -gt 0 ] && [ "$tries" -gt 1 ]; then
 		echo "The shield challenged one request in $tries, so a new client is challenged after" \
 			"about $tries tries. A higher \`validation { rate }\` challenges more."
+	elif [ "$challenges" = 0 ]; then
+		echo "The shield challenged no request of the flood. $(lost_in_lab)"
 	else
 		echo "The shield challenged each request. $(lost_in_lab)"
 	fi
