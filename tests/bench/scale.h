@@ -38,7 +38,7 @@
 
 #define SCALE_ENDLESS  INT_MAX /* frames: more than any window takes */
 #define SCALE_TICK_NS  100000000ull
-#define SCALE_START_NS 10e9 /* for all threads to send their first frame, at most */
+#define SCALE_START_NS 60e9 /* for each thread to send a first frame, at most */
 #define SCALE_WINDOWS  5
 #define SCALE_BYTES    800 /* of a cached response */
 
@@ -423,27 +423,36 @@ static int scale_ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Return true if a thread sent nothing, or had its processor for less than half of
+/* Return true if a thread has sent nothing since the window began. */
+static bool scale_is_idle(const struct scale *s)
+{
+	for (int i = 0; i < s->count; i++)
+		if (scale_sent(s, s->threads[i].cpu) == s->threads[i].sent)
+			return true;
+	return false;
+}
+
+/* Return true if a thread has sent nothing, or had its processor for less than half of
  * @seconds: the machine has other work. */
 static bool scale_is_short(const struct scale *s, double seconds)
 {
 	for (int i = 0; i < s->count; i++) {
 		const struct scale_thread *t = &s->threads[i];
 
-		if (scale_sent(s, t->cpu) == t->sent ||
-		    scale_cpu_ns(t) - t->cpu_ns < seconds * 1e9 / 2)
+		if (scale_cpu_ns(t) - t->cpu_ns < seconds * 1e9 / 2)
 			return true;
 	}
-	return false;
+	return scale_is_idle(s);
 }
 
 /*
  * The window in which all threads run; several, up to SCALE_WINDOWS, on a machine with
- * other work. -EIO: a thread did not run.
+ * other work, and more until each thread has sent or SCALE_START_NS are over. -EIO: a
+ * thread did not run.
  */
 static int scale_window(struct scale *s, double seconds, struct scale_result *ret)
 {
-	double ns[LANES] = { 0 };
+	double ns[LANES] = { 0 }, end = scale_ns(CLOCK_MONOTONIC) + SCALE_START_NS;
 
 	for (int i = 0; i < s->count; i++) {
 		struct scale_thread *t = &s->threads[i];
@@ -453,6 +462,8 @@ static int scale_window(struct scale *s, double seconds, struct scale_result *re
 		t->wall_ns = scale_ns(CLOCK_MONOTONIC);
 	}
 	for (int i = 0; i < SCALE_WINDOWS && (!i || scale_is_short(s, seconds)); i++)
+		scale_wait(s, seconds);
+	while (scale_is_idle(s) && scale_ns(CLOCK_MONOTONIC) < end)
 		scale_wait(s, seconds);
 	ret->busy = 1;
 	for (int i = 0; i < s->count; i++) {
@@ -519,8 +530,8 @@ static int scale_run(struct scale *s, const struct scale_row *row, bool own, int
 		err = scale_window(s, seconds, ret);
 	}
 	stopped = scale_stop(s);
-	if (!err)
-		err = stopped;
+	if (stopped)
+		err = stopped; /* why a thread did not run */
 	if (!err)
 		err = scale_verdicts(s, slots, after);
 	if (err)
