@@ -159,10 +159,10 @@ __noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u
 	struct player_id id = { { first, second, third } };
 
 	if (kind == KIND_CCREQ_CONNECT &&
-	    player_address_seen(player_address_hash(&live, &id, ADDRESS_NETQUAKE),
+	    player_address_seen(player_address_hash(&id, ADDRESS_NETQUAKE, live.keys),
 				ADDRESS_NETQUAKE_S))
 		return REASON_ADDRESS_IN_USE;
-	if (!player_address_seen(player_address_hash(&live, &id, ADDRESS_LITTLE),
+	if (!player_address_seen(player_address_hash(&id, ADDRESS_LITTLE, live.keys),
 				 ADDRESS_LITTLE_S))
 		return REASON_WITHIN_LIMITS;
 	return kind < COUNTER_SHAPES ? REASON_PLAYER_MISMATCH : REASON_ADDRESS_IN_USE;

@@ -45,7 +45,7 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 {
 	struct player_id id = { { first, second, third } };
 	struct live *l = &live;
-	__u64 hash = player_address_hash(l, &id, what);
+	__u64 hash = player_address_hash(&id, what, l->keys);
 	__u32 tag = player_address_tag(hash), now_s = clock_s(l);
 	struct player_address *found = NULL;
 

@@ -63,26 +63,31 @@ static __always_inline __u64 players_hash(const struct player_id *id, const __u6
 }
 
 /*
- * Return the hash of the address and service of @id, without the port, and of @what,
- * ADDRESS_*. Called by player_address_note(), player_address_decide(), acl_search() and,
- * in userland, about_reports_to(), which must agree.
+ * Return the hash of the address and service of @id, without the port, and of @use,
+ * ADDRESS_*: its upper PLAYER_ADDRESS_BITS are the bucket, and player_address_tag() is
+ * what a cell keeps. Called by player_address_note(), player_address_decide(),
+ * acl_search() and, in userland, about_reports_to(). Cells are pinned: if the hash or the
+ * tag changes, raise ABI_VERSION.
  */
-static __always_inline __u64 player_address_hash(const struct live *l,
-						 const struct player_id *id, __u32 what)
+static __always_inline __u64 player_address_hash(const struct player_id *id, __u32 use,
+						 const __u64 keys[3])
 {
 	/* Without the port. */
-	return id->word[0] * l->keys[0] + id->word[1] * l->keys[1] +
-	       ((id->word[2] & 0xffff0000) | what) * l->keys[2];
+	return id->word[0] * keys[0] + id->word[1] * keys[1] +
+	       ((id->word[2] & 0xffff0000) | use) * keys[2];
 }
 
 /*
- * Return the part of @hash that a cell keeps. Never 0, which is that of a free cell.
- * Called by player_address_note(), player_address_seen() and
- * about_reports_to().
+ * Return the tag of @hash: the 32 bits below the bucket. Never 0, which is that of a free
+ * cell. Called by player_address_note(), player_address_seen() and about_reports_to().
+ *
+ * An IPv4 address is the upper half of a word, and changes only the upper 32 bits of the
+ * hash. All of these must be in the bucket or in the tag: then no two IPv4 addresses of a
+ * service share both.
  */
 static __always_inline __u32 player_address_tag(__u64 hash)
 {
-	return (__u32)hash | 1;
+	return (__u32)(hash >> (32 - PLAYER_ADDRESS_BITS)) | 1;
 }
 
 /* Return the bucket of @hash. Called with players_hash(). */

@@ -19,6 +19,7 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define NOW	 (1ull << 50)
 #define LATER	 (NOW + PLAYER_IDLE_NS)
+#define IPV4	 4 /* in place of the number of a word of an IPv6 address */
 
 static struct player_table *table;
 static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
@@ -305,6 +306,39 @@ static void a_qport_is_found_from_any_port(void **state)
 	assert_int_not_equal(qport_cell(&id, 77, 0, keys), qport_cell(&id, 78, 0, keys));
 }
 
+/* How many of a million addresses, @step apart in word @word, are taken for the first. */
+static int addresses_taken_for_another(int word, __u32 step)
+{
+	struct player_key key = { .slot = 3 };
+	__u64 first = 0, hash;
+	int same = 0;
+
+	key.addr[word == IPV4 ? 2 : 0] = htonl(word == IPV4 ? 0xffff : 0x20010db8);
+	for (__u32 i = 0; i < 1 << 20; i++) {
+		struct player_id id;
+
+		key.addr[word == IPV4 ? 3 : word] = htonl(0x20010db8 + i * step);
+		id = player_id(&key);
+		hash = player_address_hash(&id, ADDRESS_LITTLE, keys);
+		if (!i)
+			first = hash;
+		else
+			same += player_address_tag(hash) == player_address_tag(first) &&
+				!((hash ^ first) >> (64 - PLAYER_ADDRESS_BITS));
+	}
+	return same;
+}
+
+/* What a cell keeps of an address tells it from all others of its service. */
+static void an_address_is_not_taken_for_another(void **state)
+{
+	(void)state;
+	for (int word = 0; word <= IPV4; word++) {
+		assert_int_equal(addresses_taken_for_another(word, 1), 0);
+		assert_int_equal(addresses_taken_for_another(word, 0x9e3779b1), 0);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 int main(void)
@@ -321,6 +355,7 @@ int main(void)
 		TEST(nobody_is_gone_before_its_time),
 		TEST(the_qport_is_as_wide_as_the_family_says),
 		TEST(a_qport_is_found_from_any_port),
+		cmocka_unit_test(an_address_is_not_taken_for_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,7 +265,7 @@ bool about_reports_to(const struct shield *s, __u32 slot, const struct about_hos
 
 	memcpy(key.addr, host->address, sizeof(key.addr));
 	id = player_id(&key);
-	hash = player_address_hash(l, &id, ADDRESS_MASTER);
+	hash = player_address_hash(&id, ADDRESS_MASTER, l->keys);
 	cells = &l->player_addresses[(hash >> (64 - PLAYER_ADDRESS_BITS)) *
 				     PLAYER_ADDRESS_WAYS];
 	for (int way = 0; way < PLAYER_ADDRESS_WAYS; way++)
