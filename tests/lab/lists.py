@@ -10,11 +10,13 @@ lists.py master PORT [FLAW]          a master of all protocols, until killed. It
     unended      a list without the mark of its end
     noise        what is no list
     forged       a list from another port of the same address, with every server
-    long         100,000 servers, in which the registered ones come last
+    long         400,000 servers, in which the registered ones come last: four times as many as
+                 are read, since a busy machine loses some
 lists.py game KIND PORT [MASTER:PORT]...    a server of KIND (quake3 quake3-xonotic quakeworld
                                      quake2 dumb) that sends heartbeats; each line it prints is
                                      a datagram that it got
 """
+import functools
 import select
 import socket
 import struct
@@ -30,10 +32,11 @@ def entry(host, port):
     return socket.inet_aton(host) + struct.pack(">H", port)
 
 
+@functools.cache
 def fillers(flaw):
     port = 27960 if flaw == "other" else 27100
     return [entry(f"192.0.2.{1 + i % 250}", port + (i // 250 if flaw != "other" else 0))
-            for i in range(100000 if flaw == "long" else FILLER)]
+            for i in range(400000 if flaw == "long" else FILLER)]
 
 
 def dp_datagrams(head, entries, flaw):
