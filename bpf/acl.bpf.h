@@ -80,9 +80,9 @@ __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 			return ACL_DENIED;
 	}
 	return l->lists & LISTS_MASTER &&
-			       player_address_seen(player_address_hash(&id, ADDRESS_MASTER,
-								       l->keys),
-						   ADDRESS_MASTER_S)
+			       player_address_seen(
+				       player_address_hash(&id, ADDRESS_MASTER, l->keys),
+				       ADDRESS_MASTER_S)
 		       ? ACL_MASTER
 		       : ACL_NONE;
 }

@@ -44,7 +44,7 @@ validation_required(const struct live *l, const struct service *s, __u32 slot, _
  * Put the service in @slot under load from @now. Call it when a request to join exceeds
  * the service's own limit, and not when only the limit of a source or prefix is exceeded:
  * one source must not change how others are treated. Called by not_challenged(),
- * join_over_limit() and unvalidated_decide(): both paths must put a service under load
+ * greylisted() and unvalidated_decide(): both paths must put a service under load
  * for the same requests.
  */
 static __always_inline void validation_require(struct live *l, __u32 slot, __u64 now)

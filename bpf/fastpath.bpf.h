@@ -95,8 +95,9 @@ static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 /*
  * drop_in() with the counter @number, which must be that of @kind and @reason. False:
  * there is none, which cannot be; the slow path then decides. Called by refuse(),
- * not_challenged(), cookie_invalid(), connect_refused(), fast_path_tail_call() and
- * fast_path() to drop; on true *@ret_action of fast_path() stays XDP_DROP.
+ * not_challenged(), cookie_invalid(), connect_refused(), greylisted(),
+ * fast_path_tail_call() and fast_path() to drop; on true *@ret_action of fast_path()
+ * stays XDP_DROP.
  */
 static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 				     const struct target *f, __u64 kind, __u64 reason,
@@ -167,9 +168,10 @@ drop:
 }
 
 /*
- * Return OFFSETS() of the datagram. Called by cookie_invalid(), tail_call_to() and
- * fast_path(). Both branches must return what packet_offsets() returns on the slow path:
- * of a plain frame @p has no offsets, so they are computed as in plain_packet().
+ * Return OFFSETS() of the datagram. Called by cookie_invalid(), greylisted(),
+ * tail_call_to() and fast_path_tail_call(). Both branches must return what
+ * packet_offsets() returns on the slow path: of a plain frame @p has no offsets, so they
+ * are computed as in plain_packet().
  */
 static __always_inline __u64 plain_offsets(const struct packet *p,
 					   const struct plain *plain)
@@ -371,6 +373,39 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	return true;
 }
 
+/*
+ * Drop and count a CCREQ_CONNECT or first ClientHello that is over a limit, whose client
+ * is not validated, and which comes for the first time. Puts the service under load if
+ * its own limit is exceeded. False: a limit of the prefix may be exceeded, or the request
+ * may pass; shield_validate() decides. Called by fast_path() alone. It must drop only
+ * what greylist_decide() drops for the same reason.
+ */
+static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
+				       const struct target *f, __u64 kind,
+				       const struct packet *p, const struct plain *plain,
+				       __u64 bytes, __u64 now)
+{
+	bool hello = kind == KIND_DTLS_CLIENT_HELLO;
+	struct cookie_peer peer;
+	enum reason reason;
+
+	if (!hello && kind != KIND_CCREQ_CONNECT)
+		return false;
+	reason = limits_exceeded(l, f->slot, f->service,
+				 hello ? CLASS_CHALLENGE : CLASS_CONNECT, plain, now);
+	if (reason == REASON_COUNT)
+		return false;
+	if (reason == REASON_SERVICE_LIMIT)
+		validation_require(l, f->slot, now);
+	plain_peer(plain, f->slot, &peer);
+	if (hello)
+		peer.word[2] |= (plain_offsets(p, plain) & OFFSET_MASK)
+				<< GREYLIST_HELLO_AT;
+	return greylisted_first(ctx, peer.word[0], peer.word[1], peer.word[2], now) &&
+	       drop_for(ctx, l, f, kind, REASON_GREYLISTED, COUNTER_IN(GREYLISTED, kind),
+			p, plain, bytes);
+}
+
 #define GAME_HEAD 10 /* bytes that netchan_head() reads */
 
 /*
@@ -549,10 +584,8 @@ static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 			return true;
 		if (!validation_applies(f->service, kind))
 			return false;
-		if (greylisted(ctx, TARGET(f->slot, kind), plain_offsets(p, plain),
-			       p->length))
-			return drop_for(ctx, l, f, kind, REASON_GREYLISTED,
-					COUNTER_IN(GREYLISTED, kind), p, plain, bytes);
+		if (greylisted(ctx, l, f, kind, p, plain, bytes, now))
+			return true;
 		*ret_action = tail_call_to(PATH_VALIDATE, f, kind, p, plain, 0);
 		return true;
 	}

@@ -173,8 +173,9 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
  * Return the limit that a request of @class surely exceeds, the service's or the
  * source's, or REASON_COUNT: none, or only a prefix's or network's. Changes nothing.
  * @class: below CLASS_BUDGETS, as the verifier must know. Called by refuse(),
- * not_challenged() and connect_refused() on the fast path: each datagram of a flood pays
- * for it. It must name a limit only where admit_budget() and unvalidated_decide() would.
+ * not_challenged(), connect_refused() and greylisted() on the fast path: each datagram of
+ * a flood pays for it. It must name a limit only where admit_budget() and
+ * unvalidated_decide() would.
  */
 static __always_inline enum reason limits_exceeded(const struct live *l, __u32 slot,
 						   const struct service *s, __u64 class,

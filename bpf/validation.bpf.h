@@ -135,7 +135,9 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 	if (s->family == FAMILY_NETQUAKE)
 		return cookie_check_tail(ctx, &p, pkt_kind(c), &c->peer);
 	if (s->family == FAMILY_QUAKE_ENHANCED)
-		return pkt_kind(c) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p) : 0;
+		return pkt_kind(c) == KIND_DTLS_CLIENT_HELLO
+			       ? hello_random(ctx, p.payload)
+			       : 0;
 	return cookie_check_number(ctx, &p, &c->peer);
 }
 
@@ -241,7 +243,7 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 	if (reason == REASON_WITHIN_LIMITS && !validation_required(l, s, slot, now))
 		return reason;
 	return greylist_retried(greylist_hash(l, peer, random),
-				s->family == FAMILY_QUAKE_ENHANCED, false)
+				s->family == FAMILY_QUAKE_ENHANCED, false, now)
 		       ? REASON_VALIDATED
 		       : REASON_GREYLISTED;
 }
@@ -259,13 +261,13 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 static __always_inline enum reason challenge_keys_decide(const struct live *l,
 							 __u32 state,
 							 const struct cookie_peer *peer,
-							 enum reason reason)
+							 enum reason reason, __u64 now)
 {
 	if (state == KEYS_NONE)
 		return REASON_COUNT;
 	if (state != KEYS_KNOWN)
 		return reason;
-	return greylist_retried(greylist_hash(l, peer, GREYLIST_KEYS), false, false)
+	return greylist_retried(greylist_hash(l, peer, GREYLIST_KEYS), false, false, now)
 		       ? REASON_COUNT
 		       : REASON_GREYLISTED;
 }
@@ -361,7 +363,7 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 		    !validation_required(l, s, slot, now))
 			return reason;
 		keys = challenge_keys_decide(l, keys_state(s->family, slot), &c->peer,
-					     reason);
+					     reason, now);
 		if (keys != REASON_COUNT)
 			return keys;
 		if (reason == REASON_WITHIN_LIMITS)

@@ -15,6 +15,9 @@
  * soon begins anew: a flood from few addresses repeats each of them faster than any
  * client.
  *
+ * A flood pays for each look. So tags and times of all cells of a bucket are compared at
+ * once, in two integers, and the rest of a hash only where a tag is the same.
+ *
  * Called by greylist_retried() (bpf/greylist.bpf.h) alone. The tables are not pinned, so
  * a change of a cell needs no migration.
  */
@@ -24,41 +27,48 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
+#include "tags.h"
+
 #define GREYLIST_BITS	   15 /* 2^15 buckets of 32 bytes: 1 MiB for each processor */
 #define GREYLIST_WAYS	   8
 #define GREYLIST_CELLS	   (GREYLIST_WAYS << GREYLIST_BITS)
-#define GREYLIST_UNIT_BITS 23 /* 2^23 ns: 8.4 ms */
-#define GREYLIST_TIME_BITS 12 /* of these: comes round after 34 s; above it, the hash */
-#define GREYLIST_TIME	   ((1u << GREYLIST_TIME_BITS) - 1)
+#define GREYLIST_UNIT_BITS 27 /* 2^27 ns: 134 ms */
+#define GREYLIST_TIME	   0x7f /* comes round after 17 s */
 
 struct greylist_bucket {
-	__u32 cells[GREYLIST_WAYS]; /* 0: empty; a hash is odd, so that no other cell is 0
-				     */
+	__u64 tags; /* a byte of each cell's hash, the first cell's lowest; 0: empty */
+	__u64 times; /* a byte of each: when it came, in units, up to GREYLIST_TIME */
+	__u16 checks[GREYLIST_WAYS]; /* 16 further bits of the hash */
 };
 
-/* All in GREYLIST_UNIT_BITS. */
+/* In units. An interval is one more or less than it took, by where units begin. */
 struct greylist_timing {
 	__u32 least; /* a request that comes again sooner is too soon */
-	__u32 most; /* one that comes again later is the first */
-	__u32 kept; /* how long a cell is kept */
+	__u32 most; /* one that comes again later is the first; up to GREYLIST_TIME */
+	__u32 kept; /* how long a cell is kept; up to GREYLIST_TIME */
 };
 
-#define GREYLIST_MS(ms) ((__u32)((ms)*1000000ull >> GREYLIST_UNIT_BITS))
-
-static const struct greylist_timing greylist_netquake = { GREYLIST_MS(980),
-							  GREYLIST_MS(8400),
-							  GREYLIST_MS(2800) };
-static const struct greylist_timing greylist_hello = { GREYLIST_MS(510),
-						       GREYLIST_MS(4600),
-						       GREYLIST_MS(1300) };
+/* 0.9 s to 8.3 s, kept for 2.7 s; 0.5 s to 4.6 s, kept for 1.3 s. */
+static const struct greylist_timing greylist_netquake = { 7, 62, 21 };
+static const struct greylist_timing greylist_hello = { 4, 34, 10 };
 
 /*
  * Return the index of the bucket of @hash. Below 2^GREYLIST_BITS; the caller compares it
- * once more for the verifier.
+ * once more for the verifier. The tag is made of the bits below, and the check of those
+ * below these.
  */
 static __always_inline __u32 greylist_at(__u64 hash)
 {
 	return hash >> (64 - GREYLIST_BITS);
+}
+
+/*
+ * Return @bytes with @byte in place of number @at. Called by greylist_seen() alone, which
+ * must give a @byte below 256.
+ */
+static __always_inline __u64 greylist_put(__u64 bytes, __u32 at, __u64 byte)
+{
+	return (bytes & ~(0xffull << 8 * at)) | byte << 8 * at;
 }
 
 /*
@@ -67,41 +77,41 @@ static __always_inline __u32 greylist_at(__u64 hash)
  * true, nothing changes, so that the next call returns true as well.
  *
  * Not atomic: a bucket belongs to one processor, and a request that is lost where two
- * processors share a table has to be sent once more. All of @timing must be below
- * 2^GREYLIST_TIME_BITS units.
+ * processors share a table has to be sent once more.
  */
 static __always_inline bool greylist_seen(struct greylist_bucket *bucket, __u64 hash,
 					  const struct greylist_timing *timing,
 					  __u64 now_ns, bool look)
 {
-	__u32 tag = ((__u32)(hash >> 12) | 1u << GREYLIST_TIME_BITS) & ~GREYLIST_TIME;
-	__u32 now = now_ns >> GREYLIST_UNIT_BITS & GREYLIST_TIME;
-	__u32 *cell, age;
+	__u64 tag = (hash >> (56 - GREYLIST_BITS) & 0xff) | 1, tags = bucket->tags;
+	__u64 now = now_ns >> GREYLIST_UNIT_BITS & GREYLIST_TIME;
+	/* Bit 7 of each byte is free, so that no byte borrows from the next. */
+	__u64 ages = (now * EACH_BYTE(1) | EACH_BYTE(0x80)) - bucket->times;
+	__u64 same = tags_like(tags, tag), free;
+	__u16 check = hash >> (40 - GREYLIST_BITS);
+	__u32 at, age;
+	bool seen;
 
-	for (int i = 0; i < GREYLIST_WAYS; i++) {
-		cell = &bucket->cells[i];
-		if ((*cell ^ tag) > GREYLIST_TIME)
+	for (int i = 0; i < GREYLIST_WAYS && same; i++, same &= same - 1) {
+		at = lowest_byte(same);
+		if (bucket->checks[at] != check || (tags >> 8 * at & 0xff) != tag)
 			continue;
-		age = (now - *cell) & GREYLIST_TIME;
-		if (age >= timing->least && age <= timing->most) {
-			if (!look)
-				*cell = tag | now;
-			return true;
-		}
-		*cell = tag | now;
+		age = ages >> 8 * at & GREYLIST_TIME;
+		seen = age >= timing->least && age <= timing->most;
+		if (!seen || !look)
+			bucket->times = greylist_put(bucket->times, at, now);
+		return seen;
+	}
+	/* As above: no byte carries into the next. */
+	ages &= EACH_BYTE(GREYLIST_TIME);
+	free = (ages + (0x80 - (__u64)timing->kept) * EACH_BYTE(1)) & EACH_BYTE(0x80);
+	free |= tags_like(tags, 0);
+	if (!free)
 		return false;
-	}
-	/* Without this, the compiler spills all cells and where each is: 100 bytes of
-	 * stack, and shield_validate() would need more than the 512 of a stack of calls.
-	 */
-	asm volatile("" : "+r"(bucket));
-	for (int i = 0; i < GREYLIST_WAYS; i++) {
-		cell = &bucket->cells[i];
-		if (*cell && ((now - *cell) & GREYLIST_TIME) < timing->kept)
-			continue;
-		*cell = tag | now;
-		break;
-	}
+	at = lowest_byte(free);
+	bucket->tags = greylist_put(tags, at, tag);
+	bucket->times = greylist_put(bucket->times, at, now);
+	bucket->checks[at] = check;
 	return false;
 }
 

@@ -44,11 +44,11 @@ static void who_repeats_at_a_clients_pace_is_seen(void **state)
 		bool seen;
 	} rows[] = {
 		{ &greylist_netquake, 0, false },    { &greylist_netquake, 100, false },
-		{ &greylist_netquake, 900, false },  { &greylist_netquake, 1000, true },
+		{ &greylist_netquake, 800, false },  { &greylist_netquake, 1000, true },
 		{ &greylist_netquake, 2500, true },  { &greylist_netquake, 8000, true },
 		{ &greylist_netquake, 8500, false }, { &greylist_netquake, 30000, false },
-		{ &greylist_hello, 0, false },	     { &greylist_hello, 480, false },
-		{ &greylist_hello, 530, true },	     { &greylist_hello, 1000, true },
+		{ &greylist_hello, 0, false },	     { &greylist_hello, 400, false },
+		{ &greylist_hello, 560, true },	     { &greylist_hello, 1000, true },
 		{ &greylist_hello, 4000, true },     { &greylist_hello, 5000, false },
 	};
 
@@ -120,7 +120,7 @@ static void a_look_leaves_what_is_at_its_pace(void **state)
 	assert_true(greylist_seen(bucket, hash, pace, NOW + 2500 * MS, true));
 	assert_true(greylist_seen(bucket, hash, pace, NOW + 2500 * MS, false));
 	assert_false(greylist_seen(bucket, hash, pace, NOW + 3000 * MS, true));
-	assert_false(greylist_seen(bucket, hash, pace, NOW + 3900 * MS, true));
+	assert_false(greylist_seen(bucket, hash, pace, NOW + 3800 * MS, true));
 }
 
 /* At the clock's zero, and once a cell's time has come round. */
