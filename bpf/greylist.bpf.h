@@ -13,7 +13,7 @@
 #include "challenge_share.bpf.h"
 
 /*
- * Return the random of the ClientHello whose payload is at @payload, an offset, hashed to
+ * Return the random of the ClientHello with its payload at offset @payload, hashed to
  * 31 bits. It tells one ClientHello from the next of the same sender, and is the same in
  * each repetition. Called by greylisted_first() and cookie_check(). Both paths must
  * compute the same, and bit 31 must stay 0: GREYLIST_KEYS has it.

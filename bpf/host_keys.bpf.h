@@ -159,8 +159,11 @@ static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 }
 
 /*
- * Write @challenge and the server's keys over the request. False: the frame may have
- * changed; drop it. Called by keys_challenge_send() alone, after the charge.
+ * Write @challenge and the server's keys over the request. The shield's text is KEYS_AT -
+ * 1 bytes, one less than the server's. False: the frame may have changed; drop it. Called
+ * by keys_challenge_send() alone, after reply_possible(), and after challenge_charge() if
+ * the reply is longer than the request. @a->length is the length of text and keys. The
+ * caller compares heard_ns afterwards: egress may replace the keys meanwhile.
  */
 static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a,
 				       const struct challenge_words *challenge,

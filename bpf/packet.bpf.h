@@ -120,11 +120,11 @@ static __always_inline struct cursor packet_payload(const struct packet *p)
 
 /*
  * Set start and end of @p's frame. Called anew after each helper that moves the frame, by
- * each function that makes a struct packet from a context.
+ * each function that makes a struct packet from a context. The other members stay.
  */
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
 {
-	/* As 32 bits the compiler would copy them. */
+	/* Otherwise the compiler copies 32 bits of them, which are no pointer. */
 	same_copy(data);
 	same_copy(data_end);
 	p->start = data;

@@ -110,7 +110,8 @@ static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx 
 
 /*
  * Fill @c from @target, TAIL_CTX(), and @offsets, OFFSETS(). The rest stays. Called by
- * tail_ctx_take() and pkt_find(). challenge_plain() fills only what a challenge needs.
+ * tail_ctx_take() and pkt_find(). challenge_plain() takes what a challenge needs out of
+ * @target by the same bits: change both.
  */
 static __always_inline void pkt_fill(struct pkt_ctx *c, __u64 target, __u64 offsets)
 {
@@ -140,7 +141,8 @@ static __always_inline void tail_ctx_put(__u64 target, __u64 offsets)
 }
 
 /*
- * tail_ctx_put(), analysed once by the verifier. Called by tail_call_to(), slow_path()
+ * tail_ctx_put(), analysed once by the verifier. Returns 0, which says nothing; shield()
+ * or shield_cache() makes the tail call. Called by tail_call_to(), slow_path()
  * and shield_cache(), and with 0 by shield() and shield_cache() after a tail call that
  * failed: a context that stays would be taken for another frame's.
  */

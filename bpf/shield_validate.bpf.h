@@ -80,7 +80,8 @@ __noinline int pkt_find_cached(struct xdp_md *ctx, struct pkt_ctx *ret)
 
 /*
  * Return enum acl_result of the sender. Analysed once by the verifier. Called by
- * cache_reason(), cache_admit(), cache_charge() and player_conflict(). Changes nothing.
+ * cache_reason(), cache_admit(), cache_charge() and player_conflict(), as often as they
+ * need it: unlike pkt_acl_reason() it charges nothing.
  */
 __noinline int pkt_acl(struct xdp_md *ctx, const struct pkt_ctx *c)
 {

@@ -23,7 +23,8 @@
  * response_cache.bpf.h), by shield_validate(), and by the daemon, `explain` and the file
  * of known clients. The table is pinned: if the bits of a state, the bucket or
  * reputation_network() change, raise ABI_VERSION (user/shield/shield_abi.c).
- * user/cache/known_clients.c reads the hop count in a state by its bits.
+ * user/cache/known_clients.c reads the hop count in a state by its bits, and
+ * shield_known_add_networks() the minute.
  */
 #ifndef REPUTATION_H
 #define REPUTATION_H
@@ -79,8 +80,10 @@ struct reputation_table {
 };
 
 /*
- * Make a struct reputation_cell.state of its parts. Called by reputation_next() and
- * reputation_note().
+ * Make a struct reputation_cell.state of its parts. @minutes: up to 255, more is cut off.
+ * @flags: REPUTATION_*, and the slot above the lower eight bits; not 0, since a state of
+ * 0 is a free cell. Called by reputation_next() and reputation_note(). The functions that
+ * take a state apart are those with @state below: change them together.
  */
 static __always_inline __u64 reputation_state(__u32 minute, __u32 minutes, __u32 hops,
 					      __u32 flags)

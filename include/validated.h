@@ -17,7 +17,7 @@
  *
  * Called by the ingress programs and, for challenges of servers, by egress
  * (server_challenge_note()); `explain` reads the cells (walk_joining()). The table is
- * pinned: if the hash or the name of a cell changes, raise ABI_VERSION
+ * pinned: if the hash, the tag or the name of a cell changes, raise ABI_VERSION
  * (user/shield/shield_abi.c). tests/include/test_races.c enters clients from several
  * threads.
  */
@@ -88,7 +88,10 @@ static __always_inline __u32 validated_bucket(__u64 hash)
 	return hash >> (64 - VALIDATED_BITS);
 }
 
-/* Return the tag of @hash: 1 to 255. Called in this file. */
+/*
+ * Return the tag of @hash: 1 to 255, since 0 is that of a cell never written. Called in
+ * this file.
+ */
 static __always_inline __u64 validated_tag(__u64 hash)
 {
 	__u64 tag = hash >> (64 - VALIDATED_BITS - 8) & 0xff;

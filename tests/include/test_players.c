@@ -329,7 +329,7 @@ static int addresses_taken_for_another(int word, __u32 step)
 	return same;
 }
 
-/* What a cell keeps of an address tells it from all others of its service. */
+/* The bucket and tag of an address tell it from all others of its service. */
 static void an_address_is_not_taken_for_another(void **state)
 {
 	(void)state;
