@@ -382,7 +382,7 @@ __noinline int player_search_qport(__u64 first, __u64 second, __u64 third, __u32
  * Return the player at the address of @id that has the qport of @n, and another port;
  * NULL: none. Servers of Quake III, QuakeWorld and Quake II follow a qport to its new
  * port; egress will then enter that. Called by player_admit() alone, for game traffic
- * that belongs to no player at its port. may_have_moved() on the fast path must be true
+ * that belongs to no player at its port. may_have_qport() on the fast path must be true
  * whenever this finds a player.
  */
 static __always_inline struct player *player_moved(struct live *l,
@@ -395,6 +395,33 @@ static __always_inline struct player *player_moved(struct live *l,
 	cell = player_cell(l, player_search_qport(id->word[0], id->word[1], id->word[2],
 						  n->qport, family == FAMILY_QUAKE2));
 	return cell ? &cell->player : NULL;
+}
+
+/*
+ * Return true if a player at the address of @id may have @qport. True is a hint from a
+ * table of counts; false is certain: player_moved() finds no player where it is false.
+ * Called by may_have_moved() and may_have_narrow(), on the fast path alone.
+ */
+static __always_inline bool may_have_qport(const struct live *l,
+					   const struct player_id *id,
+					   enum wire_family family, __u16 qport)
+{
+	return l->moved[qport_cell(id, qport, 0, l->keys)] ||
+	       (family == FAMILY_QUAKE2 &&
+		l->moved[qport_cell(id, qport & 0xff, QPORT_NARROW, l->keys)]);
+}
+
+/*
+ * may_have_qport() of the player @first .. @third, of struct player_id, and a datagram of
+ * Quake II that ends before its qport of 16 bits: @qport as netchan_read_q2() reads it.
+ * A function of its own, since the registers of others would pay for it. Called by
+ * is_no_player() alone.
+ */
+__noinline int may_have_narrow(__u64 first, __u64 second, __u64 third, __u32 qport)
+{
+	struct player_id id = { { first, second, third } };
+
+	return may_have_qport(&live, &id, FAMILY_QUAKE2, qport & 0xff);
 }
 
 /*

@@ -409,23 +409,16 @@ static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
 #define GAME_HEAD 10 /* bytes that netchan_head() reads */
 
 /*
- * Return true if a player at the sender's address may have the qport of the payload at
- * @at: then its port may have changed. True is a hint from a table of counts; false is
- * certain: player_moved() finds no player where it is false. Called by fast_path_player()
- * and is_no_player(), which have compared GAME_HEAD bytes at @at.
+ * may_have_qport() of the payload at @at: true if the port of its player may have
+ * changed. Called by fast_path_player() and is_no_player(), which have compared GAME_HEAD
+ * bytes at @at.
  */
 static __always_inline bool may_have_moved(const struct live *l,
 					   const struct player_id *id,
 					   enum wire_family family, const __u8 *at)
 {
-	__u16 qport;
-
-	if (!family_is_little(family))
-		return false;
-	qport = load_u16(qport_at(family, at));
-	return l->moved[qport_cell(id, qport, 0, l->keys)] ||
-	       (family == FAMILY_QUAKE2 &&
-		l->moved[qport_cell(id, qport & 0xff, QPORT_NARROW, l->keys)]);
+	return family_is_little(family) &&
+	       may_have_qport(l, id, family, load_u16(qport_at(family, at)));
 }
 
 /*
@@ -439,18 +432,22 @@ static __always_inline bool is_no_player(struct live *l, const struct target *f,
 					 const __u8 *end)
 {
 	enum wire_family family = f->service->family;
+	const __u8 *narrow = plain->payload + 8;
 	struct player_id id;
 
-	/* A payload too short for a qport is no player's, except in Quake II. */
-	if (truncated && family_is_little(family) && family != FAMILY_QUAKE2)
-		return true;
+	/*
+	 * A payload too short for a qport is not exempt: a QuakeWorld server may have a
+	 * NetQuake client as a player, whose acknowledgements have 8 bytes.
+	 */
 	plain_player(plain, f->slot, &id);
 	if (player_first(l, &id))
 		return false;
+	if (unlikely(truncated) && family == FAMILY_QUAKE2)
+		return !may_have_narrow(id.word[0], id.word[1], id.word[2],
+					narrow + 1 > end ? 0 : *narrow);
 	/* Compared again, for the verifier. */
-	if (plain->payload + GAME_HEAD > end)
-		return true;
-	return !may_have_moved(l, &id, family, plain->payload);
+	return plain->payload + GAME_HEAD > end ||
+	       !may_have_moved(l, &id, family, plain->payload);
 }
 
 /*

@@ -55,9 +55,8 @@ struct netchan {
 /*
  * Return true for protocols with game datagrams that begin with a little-endian sequence.
  * Called by netchan_head(), netchan_read(), match_family() and player_admit(), by
- * may_have_moved() and is_no_player() on the fast path, and by decision_passed(). A
- * family that is added needs branches in netchan_head(), player_match() and
- * player_match_at().
+ * may_have_moved() on the fast path, and by decision_passed(). A family that is added
+ * needs branches in netchan_head(), player_match() and player_match_at().
  */
 static __always_inline bool family_is_little(enum wire_family family)
 {

@@ -266,7 +266,7 @@ static const struct row rows_known[] = {
 	{ "forged in a player's name", SHIELD, 0, R_FLOOR, 0, { FORGED_MOVE, .sport = PLAYER_PORT }, 256 },
 	/* What a search has found: see search.h. */
 	{ "a block to QuakeWorld", SHIELD_FAMILIES, FOUR_M, R_FLOOR_4M, 2.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD }, 366 },
-	{ "a block, two tags, 6 headers", SHIELD_FAMILIES, FOUR_M, R_FLOOR6, 3.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD, TWO_TAGS, SIX_HEADERS }, 567 },
+	{ "a block, two tags, 6 headers", SHIELD_FAMILIES, FOUR_M, R_FLOOR6, 3.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD, TWO_TAGS, SIX_HEADERS }, 571 },
 	{ "getstatus flood, shipped", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR_4M, 3.0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 450 },
 	{ "getstatus, shipped, tags, headers", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR6, 3.5, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS, SIX_HEADERS }, 665 },
 	{ "connect flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("connect \\protocol\\68"), .dport = PORT + FAMILY_QUAKE3 }, 275 },

@@ -45,7 +45,7 @@ static const struct quest {
 	  false,
 	  {
 		  [FAMILY_NETQUAKE] = { 321, 578 },
-		  [FAMILY_QUAKEWORLD] = { 366, 604 },
+		  [FAMILY_QUAKEWORLD] = { 366, 608 },
 		  [FAMILY_QUAKE2] = { 338, 578 },
 		  [FAMILY_QUAKE3] = { 321, 578 },
 		  [FAMILY_QUAKE_ENHANCED] = { 321, 578 },
@@ -73,7 +73,7 @@ static const struct quest {
 		  [FAMILY_NETQUAKE] = { 771, 1142 },
 		  [FAMILY_QUAKEWORLD] = { 975, 1340 },
 		  [FAMILY_QUAKE2] = { 909, 1296 },
-		  [FAMILY_QUAKE3] = { 916, 1251 },
+		  [FAMILY_QUAKE3] = { 916, 1312 },
 		  [FAMILY_QUAKE_ENHANCED] = { 947, 1320 },
 		  [FAMILY_AUTO] = { 1050, 1424 },
 		  [FAMILY_MASTER] = { 1090, 1470 },

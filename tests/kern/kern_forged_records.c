@@ -63,6 +63,50 @@ static void only_a_proven_player_keeps_its_address(void **state)
 	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_LIMITS);
 }
 
+/*
+ * A QuakeWorld server may have a NetQuake client as a player. Its shortest datagrams
+ * pass, and so do others in its name, up to the player's second limit. A short datagram
+ * in a QuakeWorld player's name is a mismatch. Neither counts for the service's limit.
+ */
+static void short_datagrams_belong_to_the_player(void **state)
+{
+	static const char ack[] = "\0\2\0\x08\0\0\0\1", runt[] = "\1\0\0\0\0\0\0\0";
+
+	(void)state;
+	serve(FAMILY_QUAKEWORLD);
+	assert_true(nq_update(1, 0x41000000, 60));
+	assert_true(nq_acked(1));
+	assert_true(is_player(link_.peer, link_.dport, runt, 8));
+	link_.dport = HERE + 1;
+	assert_true(says(BYTES(OOB "j")));
+	assert_true(sent(100));
+	assert_int_equal(judged(PEER, HERE + 1, ack, 8), REASON_PLAYER_MISMATCH);
+	assert_int_equal(judged(PEER, HERE + 2, ack, 8), REASON_SERVICE_LIMIT);
+}
+
+/* A moved Quake II player is found by the 8 bits of qport at its datagram's end. */
+static void a_short_datagram_carries_a_narrow_qport(void **state)
+{
+	const struct game *g = &games[4];
+	struct service s;
+	char move[40];
+
+	(void)state;
+	assert_int_equal(g->qports, NARROW);
+	settle(g);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_NETCHAN].service = (struct limit){ SECOND, 0 };
+	kern_service(&kern, 0, 0, &s);
+	pass_time(400 * MS);
+	for (__u32 i = 1; i <= 2; i++) {
+		move_build(g, own + 9 + i, told, OWN_NARROW, move);
+		assert_int_equal(judged(PEER, HERE + 1, move, 9),
+				 i == 1 ? REASON_PLAYER_MISMATCH : REASON_PLAYER);
+	}
+	move_build(g, own + 12, told, OWN_NARROW + 1, move);
+	assert_int_equal(judged(PEER, HERE + 1, move, 9), REASON_SERVICE_LIMIT);
+}
+
 /* --- DTLS, and what nobody has named -------------------------------------------------
  */
 
@@ -173,6 +217,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nobody_connects_over_a_player),
 		TEST(only_a_proven_player_keeps_its_address),
+		TEST(short_datagrams_belong_to_the_player),
+		TEST(a_short_datagram_carries_a_narrow_qport),
 		TEST(records_are_counted),
 		TEST(auto_keeps_a_line_of_sequences),
 	};
