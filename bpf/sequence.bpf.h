@@ -384,8 +384,10 @@ static __always_inline enum match moved_match(const struct player *player,
 
 /*
  * player_match() of the datagram whose 10 bytes are at @head; its fields go to *@ret. One
- * branch per protocol, so that only the bytes are read that its rule needs. Called by
- * fast_path_player() alone, after game_kind() returned a kind.
+ * branch per protocol, so that only the bytes are read that its rule needs. MATCH_LEARNS
+ * if the server speaks another protocol to the player (match_family()), as servers of
+ * QuakeWorld do: to NetQuake's and over DTLS. Called by fast_path_player() alone, after
+ * game_kind() returned a kind.
  */
 static __always_inline enum match player_match_at(const struct player *player,
 						  enum wire_family family,
@@ -401,8 +403,11 @@ static __always_inline enum match player_match_at(const struct player *player,
 		MATCH_OF(FAMILY_QUAKE3);
 	if (family == FAMILY_NETQUAKE)
 		MATCH_OF(FAMILY_NETQUAKE);
-	if (family == FAMILY_QUAKEWORLD)
+	if (family == FAMILY_QUAKEWORLD) {
+		if (unlikely(player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)))
+			return MATCH_LEARNS;
 		MATCH_OF(FAMILY_QUAKEWORLD);
+	}
 	MATCH_OF(FAMILY_QUAKE2);
 #undef MATCH_OF
 }

@@ -77,6 +77,7 @@ static void short_datagrams_belong_to_the_player(void **state)
 	assert_true(nq_update(1, 0x41000000, 60));
 	assert_true(nq_acked(1));
 	assert_true(is_player(link_.peer, link_.dport, runt, 8));
+	assert_true(qw_heard(link_.dport, 500, 4000000, 0x1234));
 	link_.dport = HERE + 1;
 	assert_true(says(BYTES(OOB "j")));
 	assert_true(sent(100));
