@@ -126,6 +126,20 @@ static __always_inline enum reason cache_eligibility(const struct live *l, __u64
 }
 
 /*
+ * Return true if @net exceeds the limit of a source of the queries @b. Called by
+ * not_cached() and cache_reason(): not under load, such a query is neither served nor
+ * noted on either path. Changes nothing.
+ */
+static __always_inline bool query_exceeds(const struct live *l, const struct budget *b,
+					  __u64 net, __u32 ipv6, __u64 now)
+{
+	__u32 cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
+
+	return index_below(&cell, 1 << SOURCE_BITS) &&
+	       limit_exceeded(&b->source, l->source_due_ns[cell], now);
+}
+
+/*
  * Return the reason to refuse a query from @net that exceeds its limits, or, from
  * REASON_CACHED_PLAYER on, why it is served from the cache although it does.
  * REASON_COUNT: it may be within its limits.
@@ -140,7 +154,6 @@ __noinline int not_cached(__u64 net, __u32 ipv6, __u32 slot, __u64 now)
 	const struct service *s = service_at(tables_now(l), &slot);
 	enum reason reason = REASON_COUNT, found;
 	const struct budget *b;
-	__u32 cell;
 
 	if (!s)
 		return REASON_COUNT;
@@ -149,11 +162,8 @@ __noinline int not_cached(__u64 net, __u32 ipv6, __u32 slot, __u64 now)
 			   l->service_due_ns[budget_index(slot, CLASS_QUERY)], now)) {
 		reason = REASON_SERVICE_LIMIT;
 		cache_require(l, slot, now);
-	} else {
-		cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
-		if (index_below(&cell, 1 << SOURCE_BITS) &&
-		    limit_exceeded(&b->source, l->source_due_ns[cell], now))
-			reason = REASON_SOURCE_LIMIT;
+	} else if (query_exceeds(l, b, net, ipv6, now)) {
+		reason = REASON_SOURCE_LIMIT;
 	}
 	if (reason == REASON_COUNT || !cache_active(l, s, slot, now))
 		return reason;

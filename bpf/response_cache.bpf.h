@@ -83,8 +83,8 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
  * Next to a known client only every eighth minute counts: otherwise spoofed queries would
  * make neighbours known, and these would share what is kept for that client. Analysed
  * once by the verifier. Called by cache_reason() alone, for a source on no list, while
- * its prefix is within its limits. It must not be called while the service is under load:
- * a flood would make its sources known.
+ * it and its prefix are within their limits. It must not be called while the service is
+ * under load: a flood would make its sources known.
  */
 __noinline int reputation_query(__u64 net, __u32 hops)
 {
@@ -175,8 +175,12 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 	if (!cache_active(l, s, slot, now)) {
 		/*
 		 * Not under load: then a client that queries becomes known, if it is
-		 * within its limits.
+		 * within its limits. Beyond its own, it is refused like any other, and
+		 * not_cached() does so without a look at what is known of it: its name
+		 * must not make a flood more expensive.
 		 */
+		if (query_exceeds(l, &s->budget[CLASS_QUERY], c->net, pkt_ipv6(c), now))
+			return REASON_COUNT;
 		if (!prefix_exceeded(c)) {
 			reputation_query(c->net, pkt_hops(ctx, c));
 			return REASON_COUNT;

@@ -189,6 +189,90 @@ static void neighbours_who_press_nothing(void **state)
 	among_neighbours(FAMILY_QUAKEWORLD, &wraps[0], near, 4);
 }
 
+/* All sources are beyond their own limit of queries. */
+static void spend_sources(void)
+{
+	for (size_t i = 0; i < COUNT(kern.live->source_due_ns); i++)
+		kern.live->source_due_ns[i] = kern.live->clock_ns + 1000 * SECOND;
+}
+
+/* If @may is true any source may be in a list, so the slow path decides. None is. */
+static void lists_matter(bool may)
+{
+	kern.live->lists = may ? LISTS_ALLOW : 0;
+	memset(kern.live->acl_prefilter, may ? LISTS_ALLOW : 0,
+	       sizeof(kern.live->acl_prefilter));
+}
+
+static __u64 state_of(const char *address)
+{
+	return reputation_find(&kern.live->cache.reputation, net_of(address),
+			       kern.live->keys);
+}
+
+/*
+ * While its service is not under load, a known client beyond its own limit is refused as
+ * any other, whether the limit of its prefix is exceeded or not. Within its own it is
+ * served once that of the prefix is.
+ */
+static void known_client_beyond_its_own_limit_is_refused(void **state)
+{
+	static const struct frame_spec neighbour = { .from = "192.0.2.77" };
+	static const enum wire_family families[] = { FAMILY_QUAKE3, FAMILY_QUAKEWORLD };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * COUNT(families); i++) {
+		enum wire_family family = families[i / 2];
+		const char *ask =
+			family == FAMILY_QUAKE3 ? OOB "getstatus" : OOB "status 23";
+
+		answers_at_leisure(family);
+		learn_status(family);
+		lists_matter(i % 2);
+		for (int n = 0; n < 5; n++)
+			say(&neighbour, ask, strlen(ask), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+		spend_sources();
+		/* The limit of cached responses to a known client is in the same table.
+		 */
+		kern.live->source_due_ns[limit_cell(kern.live->keys, net_of("192.0.2.1"),
+						    1ull << 41, SOURCE_BITS)] = 0;
+		say(&wraps[0], ask, strlen(ask), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+		memset(kern.live->source_due_ns, 0, sizeof(kern.live->source_due_ns));
+		say(&wraps[0], ask, strlen(ask), &say_);
+		assert_int_equal(say_.action, XDP_TX);
+	}
+	lists_matter(false);
+}
+
+/* Beyond its own limit no source becomes known, and none stays so by the query. */
+static void query_over_the_own_limit_is_not_noted(void **state)
+{
+	static const struct frame_spec far = { .from = "198.51.100.7" };
+	__u64 was;
+
+	(void)state;
+	for (int listed = 0; listed < 2; listed++) {
+		answers_at_leisure(FAMILY_QUAKE3);
+		was = state_of("192.0.2.1");
+		pass_time(1ull << REPUTATION_SHIFT);
+		lists_matter(listed);
+		spend_sources();
+		say(&far, BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+		assert_true(!state_of(far.from));
+		assert_true(was && state_of("192.0.2.1") == was);
+		memset(kern.live->source_due_ns, 0, sizeof(kern.live->source_due_ns));
+		say(&far, BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+		assert_true(state_of(far.from));
+	}
+	lists_matter(false);
+}
+
 /* An IPv6 address can be called what a network of IPv4 is, and is not noted as one. */
 static void no_address_is_a_network(void **state)
 {
@@ -266,6 +350,8 @@ int main(void)
 		cmocka_unit_test(known_is_who_is_as_far_as_it_was),
 		cmocka_unit_test(beside_who_is_known_few_minutes_count),
 		cmocka_unit_test(neighbours_who_press_nothing),
+		cmocka_unit_test(known_client_beyond_its_own_limit_is_refused),
+		cmocka_unit_test(query_over_the_own_limit_is_not_noted),
 		cmocka_unit_test(no_address_is_a_network),
 		cmocka_unit_test(who_is_refused_gets_not_known),
 		cmocka_unit_test(a_neighbour_asks_like_a_browser),
