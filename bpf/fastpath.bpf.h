@@ -198,14 +198,14 @@ static __always_inline int tail_call_to(int way, const struct target *f, __u64 k
 }
 
 /*
- * Return true if a challenge for this service may have to carry the server's host keys
- * (host_keys.bpf.h). Called by not_challenged() alone. It must be true unless
- * keys_state() returns KEYS_NONE.
+ * Return enum host_keys_state of the service: what keys_state() returns on the slow path
+ * (host_keys.bpf.h). Called by not_challenged() alone, for requests to join.
  */
-static __always_inline bool adds_keys(const struct live *l, const struct target *f)
+static __always_inline __u32 plain_keys(const struct live *l, const struct target *f)
 {
-	return f->service->family == FAMILY_NETQUAKE &&
-	       l->validation.keys[f->slot & (SERVICES_MAX - 1)].state != KEYS_NONE;
+	return f->service->family == FAMILY_NETQUAKE
+		       ? l->validation.keys[f->slot & (SERVICES_MAX - 1)].state
+		       : KEYS_NONE;
 }
 
 /*
@@ -249,12 +249,20 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 		/* A validated client has limits of its own for queries. A server with
 		 * host keys challenges only a client that repeats:
 		 * challenge_keys_decide(). */
-		if (joins ? !adds_keys(l, f) : !lately_validated(plain_net(plain), now)) {
+		if (joins ? plain_keys(l, f) == KEYS_NONE
+			  : !lately_validated(plain_net(plain), now)) {
 			*ret_row = row;
 			*ret_reason = reason;
 		}
 		return false;
 	}
+	/*
+	 * Then the first request is remembered even if no challenge is left. Otherwise
+	 * its client would have to find one left twice: when it sends the request, and
+	 * when it repeats it.
+	 */
+	if (joins && unlikely(plain_keys(l, f) == KEYS_KNOWN))
+		return false;
 	/*
 	 * A validated client has limits of its own for queries, whichever limit others
 	 * exceed.

@@ -285,7 +285,7 @@ static const struct row rows_known[] = {
 	{ "getchallenge flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge"), .dport = PORT + FAMILY_QUAKE3 }, 271 },
 	{ "getchallenge, shipped, QuakeWorld", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge\n"), .dport = PORT + FAMILY_QUAKEWORLD }, 276 },
 	{ "getchallenge, shipped, Quake II", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge\n"), .dport = PORT + FAMILY_QUAKE2 }, 276 },
-	{ "getchallenge, shipped, DarkPlaces", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge"), .dport = PORT + FAMILY_NETQUAKE }, 271 },
+	{ "getchallenge, shipped, DarkPlaces", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("getchallenge"), .dport = PORT + FAMILY_NETQUAKE }, 282 },
 	{ "k, shipped, IPv6", SHIELD_SHIPPED_4M, FOUR_M, R_FLOOR6, 3.0, { OOB("k\n"), .dport = PORT + FAMILY_QUAKEWORLD, .ipv6 = true }, 480 },
 	{ "rcon flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { OOB("rcon secret status"), .dport = PORT + FAMILY_QUAKE3 }, 238 },
 	{ "unknown word flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 3.0, { OOB("xyzzy"), .dport = PORT + FAMILY_QUAKE3 }, 251 },

@@ -257,6 +257,44 @@ static void longer_keys_are_charged_to_the_prefix(void **state)
 	kern.live->amplification = (struct amplification_limit){ 0 };
 }
 
+/*
+ * While no challenge is left a first request is remembered all the same: its client is
+ * challenged as soon as it repeats the request when one is.
+ */
+static void a_request_is_remembered_without_challenges_left(void **state)
+{
+	struct limit *share = &kern.live->validation.share[0][CHALLENGE_JOIN];
+	char challenge[11];
+	struct service s;
+
+	(void)state;
+	demand_keys(VALIDATION_UNDER_LOAD);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CHALLENGE].service = (struct limit){ SECOND, 0 };
+	kern_service(&kern, 0, 0, &s);
+	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
+	for (size_t w = 0; w < COUNT(wraps); w++) {
+		__u64 before =
+			counter_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_GREYLISTED)
+				.packets;
+
+		forget_requests();
+		*share = (struct limit){ SECOND, 0 };
+		limit_normal(share);
+		say(&wraps[w], REQUEST, sizeof(REQUEST) - 1, &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+		assert_int_equal(counter_of(DIRECTION_C2S, KIND_GETCHALLENGE,
+					    REASON_GREYLISTED)
+					 .packets,
+				 before + 1);
+		*share = (struct limit){ 0 };
+		pass_time(SECOND);
+		say(&wraps[w], REQUEST, sizeof(REQUEST) - 1, &say_);
+		challenge_is(BLOCK, sizeof(BLOCK) - 1, challenge);
+		pass_time(10 * SECOND);
+	}
+}
+
 /* A step of one whom the server gave no challenge is an unknown word. */
 static void steps_are_of_the_invited(void **state)
 {
@@ -281,6 +319,7 @@ int main(void)
 		TEST(no_challenge_before_the_server_s_is_known),
 		TEST(servers_with_other_keys_are_not_spoken_for),
 		TEST(longer_keys_are_charged_to_the_prefix),
+		TEST(a_request_is_remembered_without_challenges_left),
 		TEST(steps_are_of_the_invited),
 	};
 
