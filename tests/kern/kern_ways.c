@@ -34,11 +34,7 @@ enum {
 
 static struct kern kerns[SHIELDS];
 static unsigned int seed;
-static const struct peer {
-	const char *address;
-	bool ipv6;
-	__u16 port;
-} peers[] = {
+static const struct peer peers[] = {
 	{ "192.0.2.1", false, 40000 },	    { "192.0.2.1", false, 40001 },
 	{ "192.0.2.7", false, 40001 },	    { "203.0.113.9", false, 1 },
 	{ "2001:db8:1::1", true, 40000 },   { "2001:db8:1::1", true, 40001 },
@@ -51,18 +47,6 @@ static bool shipped;
 static struct counters counted[SHIELDS], sent[SHIELDS];
 static __u64 before[REASON_COUNT];
 static __u64 cache[REASON_COUNT]; /* of all families */
-
-static struct player_cell *cell_of(struct kern *k, const struct peer *peer)
-{
-	struct player_key key = { .port = htons(peer->port) };
-	struct player_id id;
-	__u32 at;
-
-	kern_address(peer->address, key.addr);
-	id = player_id(&key);
-	at = players_find(&k->live->players, &id, k->live->keys);
-	return at == PLAYERS_MAX ? NULL : &k->live->players.cells[at];
-}
 
 /* --- both ----------------------------------------------------------------------------
  */
@@ -144,21 +128,6 @@ static void hear(enum wire_family family, const struct peer *peer, const __u8 *p
 	for (int i = 1; i < SHIELDS; i++)
 		if (action[i] != action[PLAIN])
 			complain(family, payload, n);
-}
-
-/* All that were to be shown to the daemon, whether the ring had room or not. */
-static __u64 sampled_of(struct kern *k, __u32 sampler)
-{
-	struct sampled each[256];
-	__u64 sum = 0;
-
-	assert_in_range(k->cpus, 1, 256);
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.sampled), &sampler,
-					     each),
-			 0);
-	for (int i = 0; i < k->cpus; i++)
-		sum += each[i].taken + each[i].lost + each[i].limited;
-	return sum;
 }
 
 static void same_counter(const struct counters *all, int shield, int kind, int reason)

@@ -19,6 +19,40 @@ static unsigned int below(unsigned int n)
 	return (unsigned int)rand_r(&random_state) % n;
 }
 
+/* Where a client is. */
+struct peer {
+	const char *address;
+	bool ipv6;
+	__u16 port;
+};
+
+static inline struct player_cell *cell_of(struct kern *k, const struct peer *peer)
+{
+	struct player_key key = { .port = htons(peer->port) };
+	struct player_id id;
+	__u32 at;
+
+	kern_address(peer->address, key.addr);
+	id = player_id(&key);
+	at = players_find(&k->live->players, &id, k->live->keys);
+	return at == PLAYERS_MAX ? NULL : &k->live->players.cells[at];
+}
+
+/* All that were to be shown to the daemon, whether the ring had room or not. */
+static inline __u64 sampled_of(struct kern *k, __u32 sampler)
+{
+	struct sampled each[256];
+	__u64 sum = 0;
+
+	assert_in_range(k->cpus, 1, 256);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.sampled), &sampler,
+					     each),
+			 0);
+	for (int i = 0; i < k->cpus; i++)
+		sum += each[i].taken + each[i].lost + each[i].limited;
+	return sum;
+}
+
 static void put32(__u8 *at, __u32 value)
 {
 	memcpy(at, &value, sizeof(value));
