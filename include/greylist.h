@@ -33,12 +33,13 @@
 #define GREYLIST_WAYS	   8
 #define GREYLIST_CELLS	   (GREYLIST_WAYS << GREYLIST_BITS)
 #define GREYLIST_UNIT_BITS 27 /* 2^27 ns: 134 ms */
-#define GREYLIST_TIME	   0x7f /* comes round after 17 s */
+#define GREYLIST_TIME	   0x7f /* of these beside a tag */
+#define GREYLIST_EPOCH	   7 /* and above them beside a check: comes round after 137 s */
 
 struct greylist_bucket {
 	__u64 tags; /* a byte of each cell's hash, the first cell's lowest; 0: empty */
 	__u64 times; /* a byte of each: when it came, in units, up to GREYLIST_TIME */
-	__u16 checks[GREYLIST_WAYS]; /* 16 further bits of the hash */
+	__u16 checks[GREYLIST_WAYS]; /* 13 further bits of the hash, and GREYLIST_EPOCH */
 };
 
 /* In units. An interval is one more or less than it took, by where units begin. */
@@ -84,22 +85,29 @@ static __always_inline bool greylist_seen(struct greylist_bucket *bucket, __u64 
 					  __u64 now_ns, bool look)
 {
 	__u64 tag = (hash >> (56 - GREYLIST_BITS) & 0xff) | 1, tags = bucket->tags;
-	__u64 now = now_ns >> GREYLIST_UNIT_BITS & GREYLIST_TIME;
+	__u32 when = now_ns >> GREYLIST_UNIT_BITS;
+	__u64 now = when & GREYLIST_TIME;
 	/* Bit 7 of each byte is free, so that no byte borrows from the next. */
 	__u64 ages = (now * EACH_BYTE(1) | EACH_BYTE(0x80)) - bucket->times;
 	__u64 same = tags_like(tags, tag), free;
-	__u16 check = hash >> (40 - GREYLIST_BITS);
+	__u16 check = (hash >> (40 - GREYLIST_BITS) & (__u16)~GREYLIST_EPOCH) |
+		      (when >> 7 & GREYLIST_EPOCH);
 	__u32 at, age;
 	bool seen;
 
 	for (int i = 0; i < GREYLIST_WAYS && same; i++, same &= same - 1) {
 		at = lowest_byte(same);
-		if (bucket->checks[at] != check || (tags >> 8 * at & 0xff) != tag)
+		if ((bucket->checks[at] ^ check) > GREYLIST_EPOCH ||
+		    (tags >> 8 * at & 0xff) != tag)
 			continue;
-		age = ages >> 8 * at & GREYLIST_TIME;
+		age = (when - ((bucket->checks[at] & GREYLIST_EPOCH) << 7 |
+			       (bucket->times >> 8 * at & GREYLIST_TIME))) &
+		      (GREYLIST_EPOCH << 7 | GREYLIST_TIME);
 		seen = age >= timing->least && age <= timing->most;
-		if (!seen || !look)
+		if (!seen || !look) {
 			bucket->times = greylist_put(bucket->times, at, now);
+			bucket->checks[at] = check;
+		}
 		return seen;
 	}
 	/* As above: no byte carries into the next. */
