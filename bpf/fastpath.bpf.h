@@ -383,10 +383,10 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 
 /*
  * Drop and count a CCREQ_CONNECT or first ClientHello that is over a limit, whose client
- * is not validated, and which comes for the first time. Puts the service under load if
- * its own limit is exceeded. False: a limit of the prefix may be exceeded, or the request
- * may pass; shield_validate() decides. Called by fast_path() alone. It must drop only
- * what greylist_decide() drops for the same reason.
+ * is not validated, and which comes for the first time. Then puts the service under load
+ * if its own limit is exceeded. False: a limit of the prefix may be exceeded, or the
+ * request may pass; shield_validate() decides. Called by fast_path() alone. It must drop
+ * only what greylist_decide() drops for the same reason.
  */
 static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
 				       const struct target *f, __u64 kind,
@@ -403,14 +403,15 @@ static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
 				 hello ? CLASS_CHALLENGE : CLASS_CONNECT, plain, now);
 	if (reason == REASON_COUNT)
 		return false;
-	if (reason == REASON_SERVICE_LIMIT)
-		validation_require(l, f->slot, now);
 	plain_peer(plain, f->slot, &peer);
 	if (hello)
 		peer.word[2] |= (plain_offsets(p, plain) & OFFSET_MASK)
 				<< GREYLIST_HELLO_AT;
-	return greylisted_first(ctx, peer.word[0], peer.word[1], peer.word[2], now) &&
-	       drop_for(ctx, l, f, kind, REASON_GREYLISTED, COUNTER_IN(GREYLISTED, kind),
+	if (!greylisted_first(ctx, peer.word[0], peer.word[1], peer.word[2], now))
+		return false;
+	if (reason == REASON_SERVICE_LIMIT)
+		validation_require(l, f->slot, now);
+	return drop_for(ctx, l, f, kind, REASON_GREYLISTED, COUNTER_IN(GREYLISTED, kind),
 			p, plain, bytes);
 }
 

@@ -192,28 +192,6 @@ static void both(struct sent *s, __u8 out[FRAME_MAX], int ret[SHIELDS],
 		complain(s, "what becomes of the frame");
 }
 
-/*
- * Return true if @payload is a CCREQ_CONNECT of a client that has returned a cookie: the
- * fast path puts its service under load, and the slow path does not (greylisted()).
- */
-static bool is_known_difference(const struct peer *peer, const __u8 *payload, size_t n)
-{
-	struct live *l = kerns[FAST].live;
-	struct player_key key = { .port = htons(peer->port) };
-	const struct validated_cell *cell;
-	struct cookie_peer who;
-	struct player_id id;
-
-	if (n < 5 || memcmp(payload, "\x80\0\0\x0c\1", 5) != 0)
-		return false;
-	kern_address(peer->address, key.addr);
-	id = player_id(&key);
-	memcpy(&who, &id, sizeof(who));
-	who.word[2] = (__u32)who.word[2];
-	cell = validated_find(&l->validation.validated, &who, l->keys, l->clock_ns);
-	return cell && cell->flags & VALIDATED_COOKIE;
-}
-
 /* The client of @s returns what it was sent: its payload is at @text, of @n bytes. */
 static void answer(const struct sent *s, const char *text, size_t n)
 {
@@ -251,8 +229,6 @@ static void hear(enum wire_family family, const struct peer *peer, const __u8 *p
 	int action[SHIELDS];
 	__u32 size[SHIELDS];
 
-	if (is_known_difference(peer, payload, n))
-		return;
 	spec.payload = (const char *)payload;
 	spec.n = n;
 	spec.ipv6 = peer->ipv6;
