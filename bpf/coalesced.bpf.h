@@ -8,7 +8,9 @@
  * see it; TC does. No player's client sends that way, and shield() cannot decide about
  * the datagrams after the first any more. So the whole buffer is dropped as malformed,
  * unless the policy of the class or an `unlimited` entry passes it. shield() has already
- * counted it as one datagram.
+ * counted it as one datagram, and its bytes on the wire (volume_complete()). A datagram
+ * that a virtual machine left whole for UDP fragmentation offload has a gso_size too, and
+ * is dropped: no game's client sends one that long.
  */
 #ifndef COALESCED_BPF_H
 #define COALESCED_BPF_H
@@ -45,7 +47,8 @@ int shield_joined(struct __sk_buff *ctx)
 	data_end = (void *)(long)ctx->data_end;
 	if (packet_parse(data, data_end, ctx->len, RECEIVER, &packet) != PARSED)
 		return TC_ACT_UNSPEC;
-	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data; /* see shield() */
+	packet.start =
+		(void *)(long)*(volatile __u32 *)&ctx->data; /* see egress_parse() */
 	packet_verifier_forget(&packet, ctx->len);
 	service = service_find(l, tables_now(l), &packet, RECEIVER, &slot);
 	if (!service || packet.length <= ctx->gso_size)

@@ -312,7 +312,8 @@ static inline void counters_sort(const struct counter_sums rows[COUNTER_ROWS],
 /*
  * Add to what the kernel counted toward the server what it left to be added up. Called by
  * shield_counters(), once and only for that direction. Keep it in step with
- * count_unverified().
+ * count_unverified(). A coalesced buffer counts by the reason for which shield() passed
+ * it; shield_joined() counts the same bytes again, as KIND_COALESCED.
  */
 static inline void volume_complete(struct counters *t)
 {
@@ -320,7 +321,7 @@ static inline void volume_complete(struct counters *t)
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
 			const struct counter *counter = &t->by[kind][reason];
 
-			if (reason != REASON_PLAYER)
+			if (reason != REASON_PLAYER && kind != KIND_COALESCED)
 				t->unverified.wire +=
 					counter->bytes + WIRE_MORE * counter->packets;
 		}

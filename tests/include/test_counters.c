@@ -285,6 +285,8 @@ static void what_a_frame_occupies(void **state)
 	t.by[KIND_GETSTATUS][REASON_DENY_LIST] = (struct counter){ 2, 200 };
 	t.by[KIND_NETCHAN][REASON_PLAYER_MISMATCH] = (struct counter){ 1, 100 };
 	t.by[KIND_NETCHAN][REASON_PLAYER] = (struct counter){ 1000, 100000 };
+	/* shield() has counted the buffer by another kind. */
+	t.by[KIND_COALESCED][REASON_MALFORMED] = (struct counter){ 1, 3000 };
 	volume_complete(&t);
 	assert_int_equal(t.unverified.payload, 5);
 	assert_int_equal(t.unverified.wire, 84 + 2 * 124 + 124);
