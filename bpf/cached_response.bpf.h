@@ -106,9 +106,11 @@ query_load(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 *ret_length)
 
 /*
  * Return CHOSEN() of @t, the cached response @number, with a nonce of @rest bytes; 0 if
- * that does not fit into a frame. @ipv6: 0 or 1. Called by cache_choose() alone. The
- * result must fit the bits of CHOSEN(), which the assertions above hold, and must not be
- * negative: cache_try() takes 0 and below as none.
+ * it is longer than @t->most, in IPv6 less CACHE_IPV6. @rest: 0 to CACHE_NONCE. @ipv6: 0
+ * or 1. Called by cache_choose() alone. The daemon may write @t meanwhile, so cut and
+ * length are compared here. The result must fit the bits of CHOSEN(): the assertions
+ * above hold that for the most of each part. It must not be negative: cache_try() takes 0
+ * and below as none.
  */
 static __always_inline int cache_chosen(const struct cache_entry *t, __u32 number,
 					__u32 rest, __u32 ipv6)

@@ -367,9 +367,10 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	COOKIE_FORMS /* the number of the server's challenge replaces the shield's */
 
 /*
- * Write @number in place of the challenge of a connect: both have ten digits. Returns
- * XDP_PASS or XDP_DROP. Called by rewrite_request() alone, for COOKIE_REPLACED. Only 12
- * bytes of the payload and the UDP checksum may change: the length stays.
+ * Write @number over the ten digits of the challenge in a connect, with leading zeros.
+ * Returns XDP_PASS or XDP_DROP. Called by rewrite_request() alone, for COOKIE_REPLACED:
+ * cookie_check_number() has compared the digits of this frame, and nothing does it again.
+ * Only 12 bytes of the payload and the UDP checksum may change: the length stays.
  */
 static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packet *p,
 					  __u32 number)

@@ -7,8 +7,9 @@
  * fill the table. A datagram in a player's name must also match what only that player
  * knows (sequence.bpf.h); one that does not is dropped.
  *
- * Called by conntrack_ingress.bpf.h for what the slow path decides. The fast path calls
- * player_first(), player_record() and packet look-ups, and learns nothing.
+ * Called by conntrack_ingress.bpf.h for what the slow path decides. Egress calls the
+ * look-ups too (player_confirm(), detect_kind()). The fast path calls player_first(),
+ * player_record() and packet look-ups, and learns nothing.
  *
  * Locking: none. The datagrams of one peer mostly come to one CPU. Where they do not, a
  * lost race loses one step of learning, or lets one datagram more through a limit.
@@ -283,8 +284,10 @@ static __always_inline struct player_cell *player_first(struct live *l,
 
 /*
  * Return the player @id, which may have left (player_alive()), or NULL if it is not in
- * the table. Called by player_admit(), connlimit_refuse(), player_confirm() and
- * detect_kind(), each of which checks player_alive() before it trusts the entry.
+ * the table. Changes nothing. Called by player_admit() and connlimit_refuse() on ingress,
+ * and by player_confirm() and detect_kind() at egress; each checks player_alive() before
+ * it trusts the entry. It must find what players_enter() entered, and must be NULL where
+ * player_first() is: is_no_player() and fast_path_player() rely on that.
  */
 static __always_inline struct player *player_find(struct live *l,
 						  const struct player_id *id)

@@ -382,8 +382,8 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 }
 
 /*
- * Drop and count a CCREQ_CONNECT or first ClientHello that is over a limit, whose client
- * is not validated, and which comes for the first time. Then puts the service under load
+ * Drop and count a CCREQ_CONNECT or first ClientHello that is over a limit, comes for the
+ * first time, and is of a client that is not validated. Then puts the service under load
  * if its own limit is exceeded. False: a limit of the prefix may be exceeded, or the
  * request may pass; shield_validate() decides. Called by fast_path() alone. It must drop
  * only what greylist_decide() drops for the same reason.

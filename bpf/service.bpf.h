@@ -24,9 +24,11 @@
 
 /*
  * Return the time of @jiffies on the shield's clock, in ns. All limits and ages use it.
- * It moves in ticks of a jiffy (1 to 10 ms), and the daemon can set it (replay). Called
- * by fast_path(), which reads the jiffies early, and clock_now(). All tables hold times
- * of this clock: no other clock may be stored in them.
+ * It moves in ticks of a jiffy (1 to 10 ms). In replay and trials tick_ns is 0, and
+ * clock_ns is the time. Otherwise clock_ns must be 0: shield_clock() in userland computes
+ * the same time from the jiffies alone. Called by fast_path(), which reads the jiffies
+ * early, and clock_now(). All tables hold times of this clock: no other clock may be
+ * stored in them.
  */
 static __always_inline __u64 clock_at(const struct live *l, __u64 jiffies)
 {
@@ -293,7 +295,7 @@ static __always_inline __u64 count(__u64 *counter, const __u32 *key, __u64 bytes
  * Add a datagram toward the server, of any reason but REASON_PLAYER, to the volume of
  * @row. The rest of wire follows from the other counters (volume_complete()). Called by
  * drop_in(), count_decision() and count_challenged(), once after each count() of such a
- * datagram.
+ * datagram; not by shield_joined(), since shield() has counted the frame.
  */
 static __always_inline void count_unverified(struct counter_row *row, __u64 payload,
 					     __u64 bytes)

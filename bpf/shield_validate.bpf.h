@@ -278,7 +278,11 @@ static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
  *
  * The kernel runs it by the tail calls of shield() and shield_cache(). Each path counts
  * the datagram once, before the frame changes; a challenge is sent only after
- * reply_possible() and share_take().
+ * reply_possible() and share_take(). c.mute is set before pkt_decide(), since a challenge
+ * that cannot be sent must not be taken from the share; validated_note() reads the TTL
+ * before the frame changes. not_challenged(), connect_refused(), greylisted() and
+ * echo_refused() on the fast path must refuse only what is refused here, for the same
+ * reason.
  */
 SEC("xdp")
 int shield_validate(struct xdp_md *ctx)

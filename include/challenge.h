@@ -473,10 +473,10 @@ static __always_inline bool challenge_store(__u8 *at, const __u8 *end,
  */
 
 /*
- * Return the offset of the third number of `connect A B C "...` if it has ten digits: the
- * challenge of QuakeWorld and Quake II. 0: it has not, or is not spelled as clients do.
- * Called by cookie_check_number(), and by rewrite_number(), which replaces the number
- * that was checked.
+ * Return the offset of the third word of `connect A B C "...`: the challenge of
+ * QuakeWorld and Quake II. 0: A or B is no number, or too few bytes are left. Whether C
+ * has ten digits is left to connect_number(). Called by cookie_check_number(), and by
+ * rewrite_number(), which replaces the number that was checked.
  */
 static __always_inline __u32 connect_number_at(const struct challenge_text *t)
 {
@@ -499,8 +499,8 @@ static __always_inline __u32 connect_number_at(const struct challenge_text *t)
 }
 
 /*
- * Return ten digits and a space as a number; 0: they are none, or more than 2^32 - 1.
- * Called by cookie_check_number().
+ * Return ten digits and a space as a number; 0, which is no cookie: they are none, or
+ * more than 2^32 - 1. Called by cookie_check_number().
  */
 static __always_inline __u32 connect_number(const __u8 digits[COOKIE_DIGITS + 1])
 {

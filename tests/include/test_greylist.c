@@ -123,8 +123,8 @@ static void a_look_leaves_what_is_at_its_pace(void **state)
 	assert_false(greylist_seen(bucket, hash, pace, NOW + 3800 * MS, true));
 }
 
-/* A request that came long ago is none, until its cell's time has come round. */
-static void what_came_long_ago_is_no_first_request(void **state)
+/* An old request counts no more, until the time of its cell has come round. */
+static void an_old_request_is_no_first_one(void **state)
 {
 	(void)state;
 	for (__u64 ms = 8500; ms < 137000; ms += 100) {
@@ -230,7 +230,7 @@ int main(void)
 		cmocka_unit_test(who_goes_on_is_seen_again),
 		cmocka_unit_test(who_comes_too_soon_begins_anew),
 		cmocka_unit_test(a_look_leaves_what_is_at_its_pace),
-		cmocka_unit_test(what_came_long_ago_is_no_first_request),
+		cmocka_unit_test(an_old_request_is_no_first_one),
 		cmocka_unit_test(an_empty_cell_is_taken_at_any_time),
 		cmocka_unit_test(a_flood_hinders_none_and_lets_in_few),
 		cmocka_unit_test(a_faster_flood_hinders_some),
