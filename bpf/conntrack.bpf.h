@@ -415,6 +415,19 @@ static __always_inline bool may_have_qport(const struct live *l,
 }
 
 /*
+ * may_have_qport() of the payload at @at: true if the port of its player may have
+ * changed. Called by fast_path_player() and is_no_player(), which have compared GAME_HEAD
+ * bytes at @at.
+ */
+static __always_inline bool may_have_moved(const struct live *l,
+					   const struct player_id *id,
+					   enum wire_family family, const __u8 *at)
+{
+	return family_is_little(family) &&
+	       may_have_qport(l, id, family, load_u16(qport_at(family, at)));
+}
+
+/*
  * may_have_qport() of the player @first .. @third, of struct player_id, and a datagram of
  * Quake II that ends before its qport of 16 bits: @qport as netchan_read_q2() reads it.
  * A function of its own, since the registers of others would pay for it. Called by

@@ -418,19 +418,6 @@ static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
 #define GAME_HEAD 10 /* bytes that netchan_head() reads */
 
 /*
- * may_have_qport() of the payload at @at: true if the port of its player may have
- * changed. Called by fast_path_player() and is_no_player(), which have compared GAME_HEAD
- * bytes at @at.
- */
-static __always_inline bool may_have_moved(const struct live *l,
-					   const struct player_id *id,
-					   enum wire_family family, const __u8 *at)
-{
-	return family_is_little(family) &&
-	       may_have_qport(l, id, family, load_u16(qport_at(family, at)));
-}
-
-/*
  * Return true if the sender is no player of this service, at this port or, by its qport,
  * at another. Called by classify_no_player() alone, for a kind of CLASS_NETCHAN. It must
  * be true only where player_admit() returns REASON_COUNT; if it is false the slow path
