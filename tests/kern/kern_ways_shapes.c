@@ -99,7 +99,7 @@ static void same_counters(const struct sent *s)
 			}
 		if (!alike)
 			complain(s, "a counter");
-		if (memcmp(&one.unverified, &two.unverified, sizeof(one.unverified)))
+		if (memcmp(&one.unverified, &two.unverified, sizeof(one.unverified)) != 0)
 			complain(s, "the volume");
 	}
 	for (__u32 sampler = 0; sampler < SAMPLER_COUNT; sampler++)
