@@ -57,7 +57,7 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 
 /*
  * Make packet_peer() of the sender: both paths must make the same name. Called by
- * connect_refused() and challenge_plain().
+ * connect_refused(), greylisted() and challenge_plain().
  */
 static __always_inline void plain_peer(const struct plain *plain, __u32 slot,
 				       struct cookie_peer *ret)

@@ -157,7 +157,7 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 			return false;
 		class = CLASS_UNKNOWN;
 	}
-	reason = limits_exceeded(l, f->slot, f->service, class, plain, now);
+	reason = limits_exceeded(l, f->slot, f->service, class, plain, true, now);
 	if (unlikely(reason == REASON_COUNT))
 		return false;
 	/* All reasons of limits_exceeded(). */
@@ -237,7 +237,7 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 	    kind != KIND_STATUS && kind != KIND_INFO)
 		return false;
 	reason = limits_exceeded(l, f->slot, f->service,
-				 joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
+				 joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, true, now);
 	if (reason == REASON_COUNT)
 		return false;
 	if (joins && reason == REASON_SERVICE_LIMIT)
@@ -311,7 +311,7 @@ connect_refused(struct xdp_md *ctx, struct live *l, const struct target *f,
 		const struct packet *p, const struct plain *plain, __u64 bytes, __u64 now)
 {
 	enum reason reason =
-		limits_exceeded(l, f->slot, f->service, CLASS_UNKNOWN, plain, now);
+		limits_exceeded(l, f->slot, f->service, CLASS_UNKNOWN, plain, true, now);
 	struct cookie_peer peer;
 
 	if (reason == REASON_COUNT)
@@ -400,7 +400,8 @@ static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
 	if (!hello && kind != KIND_CCREQ_CONNECT)
 		return false;
 	reason = limits_exceeded(l, f->slot, f->service,
-				 hello ? CLASS_CHALLENGE : CLASS_CONNECT, plain, now);
+				 hello ? CLASS_CHALLENGE : CLASS_CONNECT, plain, hello,
+				 now);
 	if (reason == REASON_COUNT)
 		return false;
 	plain_peer(plain, f->slot, &peer);

@@ -171,7 +171,8 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 
 /*
  * Return the limit that a request of @class surely exceeds, the service's or the
- * source's, or REASON_COUNT: none, or only a prefix's or network's. Changes nothing.
+ * source's, or REASON_COUNT: none, or only a prefix's or network's. @crowds: a source has
+ * more in a crowd, as in admit_net(): not for a CCREQ_CONNECT. Changes nothing.
  * @class: below CLASS_BUDGETS, as the verifier must know. Called by refuse(),
  * not_challenged(), connect_refused() and greylisted() on the fast path: each datagram of
  * a flood pays for it. It must name a limit only where admit_budget() and
@@ -179,7 +180,8 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
  */
 static __always_inline enum reason limits_exceeded(const struct live *l, __u32 slot,
 						   const struct service *s, __u64 class,
-						   const struct plain *plain, __u64 now)
+						   const struct plain *plain, bool crowds,
+						   __u64 now)
 {
 	const struct budget *b;
 	struct limit one;
@@ -195,7 +197,7 @@ static __always_inline enum reason limits_exceeded(const struct live *l, __u32 s
 	cell = (plain_hash(plain, l->keys) + b->seed) >> (64 - SOURCE_BITS);
 	if (!limit_exceeded(&b->source, l->source_due_ns[cell], now))
 		return REASON_COUNT;
-	if (likely(!b->crowd))
+	if (likely(!b->crowd) || !crowds)
 		return REASON_SOURCE_LIMIT;
 	one = b->source;
 	one.cost_ns >>= budget_crowd(b, service_due, now);
