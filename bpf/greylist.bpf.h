@@ -61,8 +61,7 @@ __noinline int greylist_retried(__u64 hash, __u32 hello, __u32 look, __u64 now)
 	struct recent *r = bpf_map_lookup_elem(&recent, &table);
 
 	return r && index_below(&at, 1 << GREYLIST_BITS) &&
-	       greylist_seen(&r->greylist[at], hash,
-			     hello ? &greylist_hello : &greylist_netquake, now, look);
+	       greylist_seen(&r->greylist[at], hash, hello != 0, now, look);
 }
 
 #define GREYLIST_HELLO_AT 32 /* above: the offset of a ClientHello's payload */

@@ -9,11 +9,11 @@
  * sends all datagrams of one client to one processor. A bucket is half a cache line of
  * cells. A cell is a part of a keyed hash, and the time at which the request came. It is
  * kept until the client should have sent the request again; after that, another may take
- * it. If all cells of a bucket are kept, a new request is not remembered, and its client
- * has to try again. So a flood of more than GREYLIST_CELLS in that time hinders some
- * clients, and pushes no request out that is remembered. A request that comes again too
- * soon begins anew: a flood from few addresses repeats each of them faster than any
- * client.
+ * it, but for as long once in 17 s, when the time beside the tag has come round. If all
+ * cells of a bucket are kept, a new request is not remembered, and its client has to try
+ * again. So a flood of more than GREYLIST_CELLS in that time hinders some clients, and
+ * pushes no request out that is remembered. A request that comes again too soon begins
+ * anew: a flood from few addresses repeats each of them faster than any client.
  *
  * A flood pays for each look. So tags and times of all cells of a bucket are compared at
  * once, in two integers, and the rest of a hash only where a tag is the same.
@@ -37,7 +37,8 @@
 #define GREYLIST_EPOCH	   7 /* and above them beside a check: comes round after 137 s */
 
 struct greylist_bucket {
-	__u64 tags; /* a byte of each cell's hash, the first cell's lowest; 0: empty */
+	__u64 tags; /* of each cell a byte, the first cell's lowest; 0: empty; bit 0: of a
+		       ClientHello; bit 1 is set; above them, of the hash */
 	__u64 times; /* a byte of each: when it came, in units, up to GREYLIST_TIME */
 	__u16 checks[GREYLIST_WAYS]; /* 13 further bits of the hash, and GREYLIST_EPOCH */
 };
@@ -46,7 +47,7 @@ struct greylist_bucket {
 struct greylist_timing {
 	__u32 least; /* a request that comes again sooner is too soon */
 	__u32 most; /* one that comes again later is the first; up to GREYLIST_TIME */
-	__u32 kept; /* how long a cell is kept; up to GREYLIST_TIME */
+	__u32 kept; /* how long its cells are kept; up to GREYLIST_TIME */
 };
 
 /* 0.9 s to 8.3 s, kept for 2.7 s; 0.5 s to 4.6 s, kept for 1.3 s. */
@@ -74,17 +75,20 @@ static __always_inline __u64 greylist_put(__u64 bytes, __u32 at, __u64 byte)
 
 /*
  * Return true if the request with @hash came before, and this is its pace. @bucket is
- * that of @hash. Remembers that the request comes now; but if @look and the result is
- * true, nothing changes, so that the next call returns true as well.
+ * that of @hash. @hello: it is a ClientHello. Remembers that the request comes now; but
+ * if @look and the result is true, nothing changes, so that the next call returns true as
+ * well.
  *
  * Not atomic: a bucket belongs to one processor, and a request that is lost where two
  * processors share a table has to be sent once more.
  */
 static __always_inline bool greylist_seen(struct greylist_bucket *bucket, __u64 hash,
-					  const struct greylist_timing *timing,
-					  __u64 now_ns, bool look)
+					  bool hello, __u64 now_ns, bool look)
 {
-	__u64 tag = (hash >> (56 - GREYLIST_BITS) & 0xff) | 1, tags = bucket->tags;
+	const struct greylist_timing *timing =
+		hello ? &greylist_hello : &greylist_netquake;
+	__u64 tag = (hash >> (56 - GREYLIST_BITS) & 0xfc) | 2 | hello;
+	__u64 tags = bucket->tags;
 	__u32 when = now_ns >> GREYLIST_UNIT_BITS;
 	__u64 now = when & GREYLIST_TIME;
 	/* Bit 7 of each byte is free, so that no byte borrows from the next. */
@@ -110,9 +114,12 @@ static __always_inline bool greylist_seen(struct greylist_bucket *bucket, __u64 
 		}
 		return seen;
 	}
-	/* As above: no byte carries into the next. */
+	/* As above: no byte carries into the next. Each cell is kept as its own kind. */
 	ages &= EACH_BYTE(GREYLIST_TIME);
-	free = (ages + (0x80 - (__u64)timing->kept) * EACH_BYTE(1)) & EACH_BYTE(0x80);
+	ages += (0x80 - (__u64)greylist_netquake.kept) * EACH_BYTE(1);
+	ages += (greylist_netquake.kept - (__u64)greylist_hello.kept) *
+		(tags & EACH_BYTE(1));
+	free = ages & EACH_BYTE(0x80);
 	free |= tags_like(tags, 0);
 	if (!free)
 		return false;
