@@ -291,6 +291,34 @@ static void a_cookie_that_returns_again_costs_a_refusal(void **state)
 	assert_int_equal(action, XDP_DROP);
 }
 
+/*
+ * CCREQ_CONNECT is exempt from the higher limits of a crowd: the fast path refuses the
+ * next one of a source that is over its limit, although the service is within its own.
+ */
+static void a_connect_of_a_crowd_costs_a_refusal(void **state)
+{
+	const struct frame_spec spec = { CCREQ, .dport = PORT + FAMILY_NETQUAKE };
+	__u8 frame[FRAME_MAX];
+	size_t n = frame_of(&spec, frame);
+	int action = XDP_ABORTED;
+	long steps = 0, most = 0;
+
+	(void)state;
+	if (!shield)
+		skip();
+	for (size_t i = 0; i < COUNT(rows_known); i++)
+		if (!strcmp(rows_known[i].name, "CCREQ_CONNECT flood, shipped"))
+			most = counts[i] + RETURNS_MORE;
+	begin(SHIELD_SHIPPED);
+	for (int i = 0; i < SPENDING; i++)
+		steps_run(&stepped[0], frame, n, &action);
+	shield->bss->live.clock_ns += 1000000000;
+	for (int i = 0; i < 4; i++)
+		steps = steps_run(&stepped[0], frame, n, &action);
+	assert_int_equal(action, XDP_DROP);
+	assert_true(is_within("a CCREQ_CONNECT in a crowd", steps, most));
+}
+
 /* --- the search --------------------------------------------------------------------- */
 
 static bool is_no_news(const struct quest *quest, enum wire_family family,
@@ -336,6 +364,7 @@ int main(void)
 		cmocka_unit_test(no_row_takes_more_than_it_may),
 		cmocka_unit_test(a_look_at_a_source_costs_little),
 		cmocka_unit_test(a_cookie_that_returns_again_costs_a_refusal),
+		cmocka_unit_test(a_connect_of_a_crowd_costs_a_refusal),
 		cmocka_unit_test(no_shape_is_dear),
 		cmocka_unit_test(no_frame_is_dearer_than_those_known),
 	};
