@@ -277,8 +277,11 @@ half_said()
 # A program of somebody else's takes our place: it stays, and that is said once.
 test_foreign_later()
 {
+	# The daemon must not attach its own again between the two.
+	kill -STOP "$shield_pid"
 	bpftool link detach pinned "$(echo $PINS/v*/link-heal0)"
 	net_in server ip link set heal0 xdp obj "$BUILD/tests/lab/foreign.bpf.o" sec xdp
+	kill -CONT "$shield_pid"
 	sleep 6
 	net_check "a foreign program stays" fails protected heal0
 	net_check "it is said once" [ "$(grep -c 'not ours' "$work/shield.log")" = 1 ]

@@ -50,6 +50,21 @@ scraped()
 		[ "$(grep -c '^quakeshield_players{' "$work/metrics")" = "$MANY" ]
 }
 
+# Linux maps one page of zeros where memory of mmap() was only read. Some kernels of virtual machines
+# do not.
+reads_are_free()
+{
+	python3 - <<-'READ'
+	import mmap, sys
+	def own():
+	    return int(next(l for l in open("/proc/self/status") if l.startswith("RssAnon")).split()[1])
+	before = own()
+	memory = mmap.mmap(-1, 1 << 25, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+	any(memory[at] for at in range(0, 1 << 25, 4096))
+	sys.exit(own() - before > 8192)
+	READ
+}
+
 # Pages of the daemon's own, in kB; not those that it shares with the kernel's tables.
 sparing()
 {
@@ -183,7 +198,11 @@ net_flood --payload qw-status --seconds 3 --rate 20000 --from "$NET_FLOOD" --sou
 net_in server "$SHIELD" stats --json >"$work/stats.json"
 net_check "stats has each, and counts the one" counted
 net_check "the metrics have each, in less than 300 kB" scraped
-net_check "the daemon's own memory is less than 40 MB" sparing
+if reads_are_free; then
+	net_check "the daemon's own memory is less than 40 MB" sparing
+else
+	echo "skip the daemon's own memory: this kernel gives a page to what is only read"
+fi
 # As long as the screen and the page are looked at, however slow the machine is.
 net_flood --payload qw-status --seconds 120 --rate 20000 --from "$NET_FLOOD" --sources 100000 \
 	>"$work/flood.json" &
