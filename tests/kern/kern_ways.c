@@ -9,9 +9,6 @@
  * Each run sends something else: SEED=n, which each prints, sends it again.
  */
 #include <linux/pkt_cls.h>
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "kern/kern_same.h"
 #include "kern/kern_support.h"
@@ -442,18 +439,8 @@ static void and_do_so_in_a_crowd(void **state)
 
 static int enter(void **state)
 {
-	cpu_set_t here;
-
 	(void)state;
-	/* One in so many is shown of those on each processor. */
-	CPU_ZERO(&here);
-	CPU_SET((size_t)sched_getcpu(), &here);
-	sched_setaffinity(0, sizeof(here), &here);
-	for (int i = 0; i < SHIELDS; i++)
-		if (kern_open(&kerns[i])) {
-			print_message("not allowed to load BPF programs: skipped\n");
-			skip();
-		}
+	ways_open(kerns, SHIELDS);
 	return 0;
 }
 
@@ -473,10 +460,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(and_do_so_in_a_crowd, enter, leave),
 	};
 
-	const char *given = getenv("SEED");
-
-	seed = (unsigned int)(time(NULL) * 1000003 + getpid());
-	seed = given ? (unsigned int)strtoul(given, NULL, 0) : seed;
-	print_message("SEED=%u\n", seed);
+	seed = ways_seed();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,10 @@
 #ifndef KERN_WAYS_H
 #define KERN_WAYS_H
 
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "kern/kern_support.h"
 #include "players.h"
 
@@ -218,6 +222,32 @@ static size_t from_peer(enum wire_family family, const struct player *is, bool s
 					    : 0x00010000u) |
 				(__u32)(below(20) ? n : n + 1)));
 	return n;
+}
+
+/* Open @count shields, on this processor alone: one in so many is sampled on each. */
+static inline void ways_open(struct kern *shields, int count)
+{
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET((size_t)sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
+	for (int i = 0; i < count; i++)
+		if (kern_open(&shields[i])) {
+			print_message("not allowed to load BPF programs: skipped\n");
+			skip();
+		}
+}
+
+/* Return the number that SEED= gives, or another each time, and print it. */
+static inline unsigned int ways_seed(void)
+{
+	const char *given = getenv("SEED");
+	unsigned int seed = (unsigned int)(time(NULL) * 1000003 + getpid());
+
+	seed = given ? (unsigned int)strtoul(given, NULL, 0) : seed;
+	print_message("SEED=%u\n", seed);
+	return seed;
 }
 
 #endif /* KERN_WAYS_H */

@@ -11,9 +11,6 @@
  * compares all counters after each frame.
  */
 #include <linux/pkt_cls.h>
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cache/cache_request.h"
 #include "kern/kern_same.h"
@@ -528,18 +525,8 @@ static void both_paths_agree_about_a_frame_of_any_shape(void **state)
 
 static int enter(void **state)
 {
-	cpu_set_t here;
-
 	(void)state;
-	/* One in so many is sampled of those on each processor. */
-	CPU_ZERO(&here);
-	CPU_SET((size_t)sched_getcpu(), &here);
-	sched_setaffinity(0, sizeof(here), &here);
-	for (int i = 0; i < SHIELDS; i++)
-		if (kern_open(&kerns[i])) {
-			print_message("not allowed to load BPF programs: skipped\n");
-			skip();
-		}
+	ways_open(kerns, SHIELDS);
 	memset(&was, 0, sizeof(was));
 	return 0;
 }
@@ -558,10 +545,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			both_paths_agree_about_a_frame_of_any_shape, enter, leave),
 	};
-	const char *given = getenv("SEED");
 
-	seed = (unsigned int)(time(NULL) * 1000003 + getpid());
-	seed = given ? (unsigned int)strtoul(given, NULL, 0) : seed;
-	print_message("SEED=%u\n", seed);
+	seed = ways_seed();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
