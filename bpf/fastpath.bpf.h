@@ -433,8 +433,8 @@ static __always_inline bool is_no_player(struct live *l, const struct target *f,
 	struct player_id id;
 
 	/*
-	 * A payload too short for a qport is not exempt: a QuakeWorld server may have a
-	 * NetQuake client as a player, whose acknowledgements have 8 bytes.
+	 * A payload too short for a qport is not exempt. A QuakeWorld server may have a
+	 * NetQuake client as a player, and an acknowledgement of NetQuake has 8 bytes.
 	 */
 	plain_player(plain, f->slot, &id);
 	if (player_first(l, &id))

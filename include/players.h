@@ -64,8 +64,8 @@ static __always_inline __u64 players_hash(const struct player_id *id, const __u6
 
 /*
  * Return the hash of the address and service of @id, without the port, and of @use,
- * ADDRESS_*: its upper PLAYER_ADDRESS_BITS are the bucket, and player_address_tag() is
- * what a cell keeps. Called by player_address_note(), player_address_decide(),
+ * ADDRESS_*. Its upper PLAYER_ADDRESS_BITS are the bucket; a cell keeps the tag,
+ * player_address_tag(). Called by player_address_note(), player_address_decide(),
  * acl_search() and, in userland, about_reports_to(). Cells are pinned: if the hash or the
  * tag changes, raise ABI_VERSION.
  */

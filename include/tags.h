@@ -16,11 +16,11 @@
 
 /*
  * Return bit 7 of each byte of @tags that is @tag; 0: none is. Above the lowest such byte
- * some may be wrong, so compare the names. @tags: a byte of each cell of
- * a bucket, eight or four, the first cell's lowest. Called by players_find(), which tries
- * each byte, by player_first(), which takes the lowest, by reputation_find() and
- * validated_find(), which ask only whether one fits, and by greylist_seen(), which also
- * looks for the tag 0: the lowest such byte is right.
+ * some may be wrong, so compare the names. @tags: a byte of each cell of a bucket, eight
+ * or four, the first cell's lowest. Called by players_find(), which tries each byte, by
+ * player_first(), which takes the lowest, by reputation_find() and validated_find(),
+ * which ask only whether one fits, and by greylist_seen(), which also looks for the tag
+ * 0: the lowest such byte is right.
  */
 static __always_inline __u64 tags_like(__u64 tags, __u64 tag)
 {
