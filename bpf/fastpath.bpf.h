@@ -157,7 +157,8 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 			return false;
 		class = CLASS_UNKNOWN;
 	}
-	reason = limits_exceeded(l, f->slot, f->service, class, plain, true, now);
+	reason = limits_exceeded(l, f->slot, f->service, class, plain,
+				 kind != KIND_CCREQ_CONNECT, now);
 	if (unlikely(reason == REASON_COUNT))
 		return false;
 	/* All reasons of limits_exceeded(). */

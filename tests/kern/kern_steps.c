@@ -292,16 +292,38 @@ static void a_cookie_that_returns_again_costs_a_refusal(void **state)
 }
 
 /*
- * CCREQ_CONNECT is exempt from the higher limits of a crowd: the fast path refuses the
- * next one of a source that is over its limit, although the service is within its own.
+ * Return the steps of a CCREQ_CONNECT to @family from a source that is over its limit,
+ * while the service is within its own. @program: with validation or without.
  */
-static void a_connect_of_a_crowd_costs_a_refusal(void **state)
+static long steps_in_a_crowd(enum program program, enum wire_family family)
 {
-	const struct frame_spec spec = { CCREQ, .dport = PORT + FAMILY_NETQUAKE };
+	const struct frame_spec spec = { CCREQ, .dport = (__u16)(PORT + family) };
 	__u8 frame[FRAME_MAX];
 	size_t n = frame_of(&spec, frame);
 	int action = XDP_ABORTED;
-	long steps = 0, most = 0;
+	long steps = 0;
+
+	begin(program);
+	for (int i = 0; i < SPENDING; i++)
+		steps_run(&stepped[0], frame, n, &action);
+	shield->bss->live.clock_ns += 1100000000;
+	for (int i = 0; i < 4; i++)
+		steps = steps_run(&stepped[0], frame, n, &action);
+	assert_int_equal(action, XDP_DROP);
+	return steps;
+}
+
+/* CCREQ_CONNECT is exempt from the higher limits of a crowd: the fast path refuses it. */
+static void a_connect_of_a_crowd_costs_a_refusal(void **state)
+{
+	static const struct {
+		const char *name;
+		enum wire_family family;
+	} rows[] = { { "NetQuake", FAMILY_NETQUAKE },
+		     { "QuakeWorld", FAMILY_QUAKEWORLD },
+		     { "Quake Enhanced", FAMILY_QUAKE_ENHANCED },
+		     { "auto", FAMILY_AUTO } };
+	long most = 0;
 
 	(void)state;
 	if (!shield)
@@ -309,14 +331,14 @@ static void a_connect_of_a_crowd_costs_a_refusal(void **state)
 	for (size_t i = 0; i < COUNT(rows_known); i++)
 		if (!strcmp(rows_known[i].name, "CCREQ_CONNECT flood, shipped"))
 			most = counts[i] + RETURNS_MORE;
-	begin(SHIELD_SHIPPED);
-	for (int i = 0; i < SPENDING; i++)
-		steps_run(&stepped[0], frame, n, &action);
-	shield->bss->live.clock_ns += 1000000000;
-	for (int i = 0; i < 4; i++)
-		steps = steps_run(&stepped[0], frame, n, &action);
-	assert_int_equal(action, XDP_DROP);
-	assert_true(is_within("a CCREQ_CONNECT in a crowd", steps, most));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_true(is_within(rows[i].name,
+				      steps_in_a_crowd(SHIELD_SHIPPED, rows[i].family),
+				      most));
+		assert_true(is_within(rows[i].name,
+				      steps_in_a_crowd(SHIELD_FAMILIES, rows[i].family),
+				      most));
+	}
 }
 
 /* --- the search --------------------------------------------------------------------- */
