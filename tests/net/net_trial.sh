@@ -181,7 +181,7 @@ net_check "as text" grep -q 'service.lab.query.source: .* -> 1/m burst 2' "$work
 net_in server timeout -s INT 10 "$SHIELD" reload --trial "$work/strict.conf" --for 1h \
 	>"$work/text"
 
-net_check "it is interrupted, and tells" grep -q "', interrupted after [0-9]* seconds; nothing" \
+net_check "it is interrupted, and tells" grep -q "', interrupted after [0-9][0-9]* seconds; nothing" \
 	"$work/text"
 
 sed 's/port /prot /' "$work/strict.conf" >"$work/bad.conf"
@@ -195,11 +195,11 @@ net_check "no trial without its file" status_of 2 "--for goes with --trial alone
 had=$(taps)
 net_in server timeout -s INT 90 "$SHIELD" reload --trial "$work/strict.conf" --for 1h \
 	>"$work/text" 2>"$work/err" &
-trial_begun "$had"
+net_check "it has begun" trial_begun "$had"
 net_in server "$SHIELD" reload -c "$work/strict.conf" >"$work/out" 2>&1
 wait $!
 ended=$?
-net_check "a reload ends it, and it tells" grep -q "', interrupted after [0-9]* seconds; nothing" \
+net_check "a reload ends it, and it tells" grep -q "', interrupted after [0-9][0-9]* seconds; nothing" \
 	"$work/text"
 net_check "says why" grep -q "the shield was reloaded: it ends here" "$work/err"
 net_check "and fails" [ "$ended" = 1 ]
@@ -210,7 +210,7 @@ had=$(taps)
 net_in server timeout -s INT 90 "$SHIELD" reload --trial "$work/strict.conf" --for 1h --json \
 	>"$work/trial.json" 2>"$work/err" &
 trial_pid=$!
-trial_begun "$had"
+net_check "it has begun" trial_begun "$had"
 shield_stop TERM
 shield_start >"$work/out" || exit 1
 wait $trial_pid
@@ -222,7 +222,7 @@ had=$(taps)
 net_in server timeout -s INT 90 "$SHIELD" reload --trial "$work/strict.conf" --for 1h \
 	>"$work/text" 2>"$work/err" &
 trial_pid=$!
-trial_begun "$had"
+net_check "it has begun" trial_begun "$had"
 # A busy machine may not end the daemon within the five seconds that detach waits.
 net_check "detach works beside it" net_until 20 net_in server "$SHIELD" detach
 wait $trial_pid
