@@ -421,9 +421,10 @@ static __always_inline __u32 validation_form(const struct service *s,
  * Return the class that limits a @kind; it is below CLASS_BUDGETS. @form: of
  * validation_form(). @known: the client is in the table of validated.h, validated or only
  * challenged by the server. Called by validation_decide() alone. A client that is not
- * there must get CLASS_UNKNOWN for a later step, and one that is there never: its place
- * is that of greylisted clients (validated_charge()). pkt_decide(), not_challenged(),
- * connect_refused() and greylisted() name the same classes: change all.
+ * there must get CLASS_UNKNOWN for a later step. A client that is there must never get
+ * it: validated_charge() has the limits of greylisted clients at CLASS_UNKNOWN.
+ * pkt_decide(), not_challenged(), connect_refused() and greylisted() name the same
+ * classes: change all.
  */
 static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, bool known)
 {

@@ -474,9 +474,10 @@ static __always_inline bool challenge_store(__u8 *at, const __u8 *end,
 
 /*
  * Return the offset of the third word of `connect A B C "...`: the challenge of
- * QuakeWorld and Quake II. 0: A or B is no number, or too few bytes are left. Whether C
- * has ten digits is left to connect_number(). Called by cookie_check_number(), and by
- * rewrite_number(), which replaces the number that was checked.
+ * QuakeWorld and Quake II. 0: no two spaces stand where they must, or too few bytes are
+ * left. Whether C has ten digits is left to connect_number(). Called by
+ * cookie_check_number(), and by rewrite_number(), which replaces the number that was
+ * checked.
  */
 static __always_inline __u32 connect_number_at(const struct challenge_text *t)
 {

@@ -9,11 +9,11 @@
  * sends all datagrams of one client to one processor. A bucket is half a cache line of
  * cells. A cell is a part of a keyed hash, and the time at which the request came. It is
  * kept until the client should have sent the request again; after that, another may take
- * it, but for as long once in 17 s, when the time beside the tag has come round. If all
- * cells of a bucket are kept, a new request is not remembered, and its client has to try
- * again. So a flood of more than GREYLIST_CELLS in that time hinders some clients, and
- * pushes no request out that is remembered. A request that comes again too soon begins
- * anew: a flood from few addresses repeats each of them faster than any client.
+ * it. The time beside the tag comes round after 17 s: then an old cell is kept once more.
+ * If all cells of a bucket are kept, a new request is not remembered, and its client has
+ * to try again. So a flood of more than GREYLIST_CELLS in that time hinders some clients,
+ * and pushes no request out that is remembered. A request that comes again too soon
+ * begins anew: a flood from few addresses repeats each of them faster than any client.
  *
  * A flood pays for each look. So tags and times of all cells of a bucket are compared at
  * once, in two integers, and the rest of a hash only where a tag is the same.
