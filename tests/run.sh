@@ -29,7 +29,8 @@
 # ` * stubs: PROGRAM...` in its source gets stubs in place of these BPF programs (tests/stubs.c): the test
 # runs none of them, and their verification would take most of its time. `all`: all programs.
 #
-# A test has one try. A script that fails now and then has a fault, or shows one.
+# A test has one try. A script that fails now and then has a fault, or shows one. A script has
+# TEST_TIMEOUT seconds (420); a program has thrice as many, since it waits for all others.
 set -u
 
 TIMEOUT=${TEST_TIMEOUT:-420}
@@ -103,14 +104,15 @@ stubs_of()
 one()
 {
 	local test=${tests[$1]} world=() stubs=() TIMEFORMAT='%R s, %U s and %S s of processor'
-	local names
+	local names limit=$TIMEOUT
 
 	: >"$work/$1.left"
+	[[ $test == *.sh ]] || limit=$((3 * TIMEOUT))
 	if has_world "$test"; then world=("$WORLD_SH" --left "$work/$1.left"); fi
 	names=$(stubs_of "$test")
 	[ -z "$names" ] || stubs=(env "LD_PRELOAD=$STUBS" "TEST_STUBS=$names")
 	{
-		time "${world[@]}" "${stubs[@]}" timeout --kill-after=10 "$TIMEOUT" "$test" \
+		time "${world[@]}" "${stubs[@]}" timeout --kill-after=10 "$limit" "$test" \
 			>"$work/$1.out" 2>&1 </dev/null
 		echo $? >"$work/$1.status"
 	} 2>"$work/$1.time"
