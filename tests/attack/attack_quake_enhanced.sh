@@ -177,12 +177,14 @@ in_a_players_name()
 		"$(unfit $PLAYS_FROM | forged 10000)" -le 12
 	# To DTLS a session is its address and port: others have strangers' budgets.
 	keeps "the same from another port, got by" "$(unfit $ELSEWHERE | forged 10000)" -le 300
+	# Half of the service's limit of joining: 20 ClientHellos and 32 others at once, 20 and
+	# 10 per second.
 	keeps "pieces of handshakes in its name, got by" "$({
 		pieces "$NET_CLIENT" $PLAYS_FROM 01 2000 "$COOKIE"
 		pieces "$NET_CLIENT" $PLAYS_FROM 10 2000 "$FILL"
 		records "$NET_CLIENT" $PLAYS_FROM 14 0 1 1 1000
 		records "$NET_CLIENT" $PLAYS_FROM 16 1 1 1 1000
-	} | forged 3000)" -le 30
+	} | forged 3000)" -le 115
 	sleep 0.5
 	keeps "moves of the player's that the server did not get" \
 		$(($(cat "$work/made") + 1 - $(heard))) -le 4
