@@ -170,14 +170,56 @@ static __always_inline int tail_call_to(int way, const struct target *f, __u64 k
 }
 
 /*
- * Return enum host_keys_state of the service: what keys_state() returns on the slow path
- * (host_keys.bpf.h). Called by not_challenged() alone, for requests to join.
+ * Drop and count a request that is over a limit if greylisted_first() is true: it comes
+ * for the first time, and its client is not validated. @what: the part of the third word
+ * above GREYLIST_WHAT. False: shield_validate() decides. Called by not_challenged() and
+ * greylisted(), after limits_exceeded().
  */
-static __always_inline __u32 plain_keys(const struct live *l, const struct target *f)
+static __always_inline bool greylist_drop(struct xdp_md *ctx, const struct live *l,
+					  const struct target *f, __u64 kind,
+					  const struct packet *p,
+					  const struct plain *plain, __u64 what,
+					  __u64 bytes, __u64 now)
 {
-	return f->service->family == FAMILY_NETQUAKE
-		       ? l->validation.keys[f->slot & (SERVICES_MAX - 1)].state
-		       : KEYS_NONE;
+	struct cookie_peer peer;
+
+	plain_peer(plain, f->slot, &peer);
+	if (!greylisted_first(ctx, peer.word[0], peer.word[1], peer.word[2] | what, now))
+		return false;
+	return drop_for(ctx, l, f, kind, REASON_GREYLISTED, COUNTER_IN(GREYLISTED, kind),
+			p, plain, bytes);
+}
+
+/*
+ * Drop and count a CCREQ_CONNECT or first ClientHello that is over a limit, comes for the
+ * first time, and is of a client that is not validated. Then puts the service under load
+ * if its own limit is exceeded. False: a limit of the prefix may be exceeded, or the
+ * request may pass; shield_validate() decides. Called by fast_path() alone. It must drop
+ * only what greylist_decide() drops for the same reason.
+ */
+static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
+				       const struct target *f, __u64 kind,
+				       const struct packet *p, const struct plain *plain,
+				       __u64 bytes, __u64 now)
+{
+	bool hello = kind == KIND_DTLS_CLIENT_HELLO;
+	enum reason reason;
+
+	if (!hello && kind != KIND_CCREQ_CONNECT)
+		return false;
+	reason = limits_exceeded(l, f->slot, f->service,
+				 hello ? CLASS_CHALLENGE : CLASS_CONNECT, plain, hello,
+				 now);
+	if (reason == REASON_COUNT)
+		return false;
+	if (!greylist_drop(
+		    ctx, l, f, kind, p, plain,
+		    hello ? (plain_offsets(p, plain) & OFFSET_MASK) << GREYLIST_WHAT : 0,
+		    bytes, now))
+		return false;
+	if (reason == REASON_SERVICE_LIMIT)
+		validation_require(l, f->slot, now);
+	return true;
 }
 
 /*
@@ -199,7 +241,7 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 	bool joins = kind == KIND_GETCHALLENGE;
 	struct counter_row *row = NULL;
 	__u64 *counter, reason;
-	__u32 key;
+	__u32 key, keys;
 
 	*ret_row = NULL;
 	/* Compared apart, since a flood of these pays for each comparison. */
@@ -217,24 +259,30 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 	counter = counter_at(f->slot, COUNTER_IN_SERVICE_LIMIT + kind, &row, &key);
 	if (unlikely(!counter))
 		return false;
+	/* Servers of other families have no host keys: one comparison for their floods.
+	 */
+	if (unlikely(f->service->family == FAMILY_NETQUAKE) && joins) {
+		keys = l->validation.keys[f->slot & (SERVICES_MAX - 1)].state;
+		/*
+		 * The first request is remembered even if no challenge is left. Otherwise
+		 * its client would have to find one left twice: when it sends the
+		 * request, and when it repeats it.
+		 */
+		if (keys == KEYS_KNOWN)
+			return greylist_drop(ctx, l, f, kind, p, plain,
+					     (__u64)GREYLIST_KEYS << GREYLIST_WHAT, bytes,
+					     now);
+		if (keys != KEYS_NONE)
+			goto drop; /* no challenge can be sent */
+	}
 	if (!share_exceeded(l, f->slot, kind, row, now)) {
-		/* A validated client has limits of its own for queries. A server with
-		 * host keys challenges only a client that repeats:
-		 * challenge_keys_decide(). */
-		if (joins ? plain_keys(l, f) == KEYS_NONE
-			  : !lately_validated(plain_net(plain), now)) {
+		/* A validated client has limits of its own for queries. */
+		if (joins || !lately_validated(plain_net(plain), now)) {
 			*ret_row = row;
 			*ret_reason = reason;
 		}
 		return false;
 	}
-	/*
-	 * Then the first request is remembered even if no challenge is left. Otherwise
-	 * its client would have to find one left twice: when it sends the request, and
-	 * when it repeats it.
-	 */
-	if (joins && unlikely(plain_keys(l, f) == KEYS_KNOWN))
-		return false;
 	/*
 	 * A validated client has limits of its own for queries, whichever limit others
 	 * exceed.
@@ -242,6 +290,7 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 	if (!joins && (reason != REASON_SERVICE_LIMIT || !looked) &&
 	    unlikely(lately_validated(plain_net(plain), now)))
 		return false;
+drop:
 	if (likely(reason == REASON_SERVICE_LIMIT)) {
 		drop_in(ctx, l, f, kind, reason, row, counter, &key, p, plain, bytes);
 		return true;
@@ -351,41 +400,6 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 		ctx, TAIL_CTX(f->slot, kind, p->length) | judgement << TAIL_CTX_DECIDED,
 		plain_offsets(p, plain), row);
 	return true;
-}
-
-/*
- * Drop and count a CCREQ_CONNECT or first ClientHello that is over a limit, comes for the
- * first time, and is of a client that is not validated. Then puts the service under load
- * if its own limit is exceeded. False: a limit of the prefix may be exceeded, or the
- * request may pass; shield_validate() decides. Called by fast_path() alone. It must drop
- * only what greylist_decide() drops for the same reason.
- */
-static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
-				       const struct target *f, __u64 kind,
-				       const struct packet *p, const struct plain *plain,
-				       __u64 bytes, __u64 now)
-{
-	bool hello = kind == KIND_DTLS_CLIENT_HELLO;
-	struct cookie_peer peer;
-	enum reason reason;
-
-	if (!hello && kind != KIND_CCREQ_CONNECT)
-		return false;
-	reason = limits_exceeded(l, f->slot, f->service,
-				 hello ? CLASS_CHALLENGE : CLASS_CONNECT, plain, hello,
-				 now);
-	if (reason == REASON_COUNT)
-		return false;
-	plain_peer(plain, f->slot, &peer);
-	if (hello)
-		peer.word[2] |= (plain_offsets(p, plain) & OFFSET_MASK)
-				<< GREYLIST_HELLO_AT;
-	if (!greylisted_first(ctx, peer.word[0], peer.word[1], peer.word[2], now))
-		return false;
-	if (reason == REASON_SERVICE_LIMIT)
-		validation_require(l, f->slot, now);
-	return drop_for(ctx, l, f, kind, REASON_GREYLISTED, COUNTER_IN(GREYLISTED, kind),
-			p, plain, bytes);
 }
 
 /*

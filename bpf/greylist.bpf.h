@@ -64,32 +64,35 @@ __noinline int greylist_retried(__u64 hash, __u32 hello, __u32 look, __u64 now)
 	       greylist_seen(&r->greylist[at], hash, hello != 0, now, look);
 }
 
-#define GREYLIST_HELLO_AT 32 /* above: the offset of a ClientHello's payload */
+#define GREYLIST_WHAT 32 /* above: GREYLIST_KEYS, or a ClientHello's offset, or 0 */
+#define GREYLIST_KEYS (1u << 31) /* none of hello_random()'s, and of no offset */
 
 /*
  * Return true if the client of a request is not validated, and the request comes for the
- * first time. @first to @third: the words of struct cookie_peer; above the third of a
- * ClientHello, from GREYLIST_HELLO_AT, the offset of the payload, which is never 0.
- * Analysed once by the verifier. Called by greylisted() alone. It must be true only where
- * greylist_decide() returns REASON_GREYLISTED.
+ * first time. @first to @third: the words of struct cookie_peer; above the third, from
+ * GREYLIST_WHAT, the offset of a ClientHello's payload, which is never 0, or
+ * GREYLIST_KEYS for a getchallenge to a server with host keys. Analysed once by the
+ * verifier. Called by greylist_drop() alone. It must be true only where greylist_decide()
+ * or challenge_keys_decide() returns REASON_GREYLISTED: these ask no validated client's
+ * CCREQ_CONNECT, but each getchallenge.
  */
 __noinline int greylisted_first(struct xdp_md *ctx, __u64 first, __u64 second,
 				__u64 third, __u64 now)
 {
-	__u32 payload = third >> GREYLIST_HELLO_AT, random = 0;
+	__u32 what = third >> GREYLIST_WHAT, random = 0;
 	struct cookie_peer peer = { { first, second, (__u32)third } };
 	const struct validated_cell *cell;
 	struct live *l = &live;
 
-	if (payload) {
-		random = hello_random(ctx, payload);
+	if (what) {
+		random = what == GREYLIST_KEYS ? what : hello_random(ctx, what);
 	} else {
 		cell = validated_find(&l->validation.validated, &peer, l->keys, now);
 		if (cell && cell->flags & VALIDATED_COOKIE)
 			return false;
 	}
-	return !greylist_retried(greylist_hash(l, &peer, random), payload != 0, true,
-				 now);
+	return !greylist_retried(greylist_hash(l, &peer, random), what & OFFSET_MASK,
+				 true, now);
 }
 
 #endif /* GREYLIST_BPF_H */

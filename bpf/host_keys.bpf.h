@@ -29,9 +29,9 @@ static __always_inline struct host_keys *keys_at(__u32 slot)
 
 /*
  * Return enum host_keys_state of a service of @family. Challenges of other protocols
- * carry no keys: KEYS_NONE. Called by unvalidated_decide() and pkt_keys(); plain_keys()
- * on the fast path must return the same. The read is volatile, since egress writes
- * meanwhile.
+ * carry no keys: KEYS_NONE. Called by unvalidated_decide() and pkt_keys();
+ * not_challenged() on the fast path must read the same. The read is volatile, since
+ * egress writes meanwhile.
  */
 static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 {

@@ -248,8 +248,6 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 		       : REASON_GREYLISTED;
 }
 
-#define GREYLIST_KEYS (1u << 31) /* none of hello_random()'s */
-
 /*
  * Return REASON_COUNT if a challenge may be sent to @peer, for a server whose host keys
  * are in @state (enum host_keys_state): not before the server's are known, and, since

@@ -160,6 +160,15 @@ static void no_row_takes_more_than_it_may(void **state)
 	assert_true(good);
 }
 
+static const struct row *row_named(const char *name)
+{
+	for (size_t i = 0; i < COUNT(rows_known); i++)
+		if (!strcmp(rows_known[i].name, name))
+			return &rows_known[i];
+	fail_msg("no row '%s'", name);
+	return NULL;
+}
+
 #define RETURNS_MORE 120 /* a look at the table of the validated */
 
 /*
@@ -269,9 +278,7 @@ static void a_cookie_that_returns_again_costs_a_refusal(void **state)
 		skip();
 	fd = bpf_program__fd(shield->progs.shield);
 	begin(SHIELD_ASKS);
-	for (size_t i = 0; i < COUNT(rows_known); i++)
-		if (!strcmp(rows_known[i].name, "made-up proofs"))
-			most = counts[i] + RETURNS_MORE;
+	most = counts[row_named("made-up proofs") - rows_known] + RETURNS_MORE;
 	run.data_size_in = frame_of(&spec, frame);
 	assert_int_equal(bpf_prog_test_run_opts(fd, &run), 0);
 	assert_int_equal(run.retval, XDP_TX);
@@ -328,9 +335,8 @@ static void a_connect_of_a_crowd_costs_a_refusal(void **state)
 	(void)state;
 	if (!shield)
 		skip();
-	for (size_t i = 0; i < COUNT(rows_known); i++)
-		if (!strcmp(rows_known[i].name, "CCREQ_CONNECT flood, shipped"))
-			most = counts[i] + RETURNS_MORE;
+	most = counts[row_named("CCREQ_CONNECT flood, shipped") - rows_known] +
+	       RETURNS_MORE;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_true(is_within(rows[i].name,
 				      steps_in_a_crowd(SHIELD_SHIPPED, rows[i].family),
@@ -339,6 +345,38 @@ static void a_connect_of_a_crowd_costs_a_refusal(void **state)
 				      steps_in_a_crowd(SHIELD_FAMILIES, rows[i].family),
 				      most));
 	}
+}
+
+/* A flood of getchallenge is refused at once, but for a look at the greylist. */
+static void a_getchallenge_to_host_keys_costs_a_look(void **state)
+{
+	static const struct {
+		enum host_keys_state state;
+		long most;
+	} rows[] = { { KEYS_UNKNOWN, 256 },
+		     { KEYS_KNOWN, 488 },
+		     { KEYS_LONG, 256 },
+		     { KEYS_SEVERAL, 256 } };
+	static struct batch batch;
+	char name[64];
+	long steps;
+
+	(void)state;
+	if (!shield)
+		skip();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		begin(SHIELD_SHIPPED);
+		for (size_t slot = 0; slot < SERVICES_MAX; slot++)
+			shield->bss->live.validation.keys[slot].state = rows[i].state;
+		batch_begin(&batch, row_named("getchallenge, shipped, DarkPlaces"));
+		assert_int_equal(
+			count_steps(&stepped[0], &shield->bss->live, &batch, &steps), 0);
+		assert_int_equal(stepped_action(&batch), XDP_DROP);
+		snprintf(name, sizeof(name), "getchallenge, host keys %d",
+			 (int)rows[i].state);
+		assert_true(is_within(name, steps, rows[i].most));
+	}
+	begin(SHIELD);
 }
 
 /* --- the search --------------------------------------------------------------------- */
@@ -387,6 +425,7 @@ int main(void)
 		cmocka_unit_test(a_look_at_a_source_costs_little),
 		cmocka_unit_test(a_cookie_that_returns_again_costs_a_refusal),
 		cmocka_unit_test(a_connect_of_a_crowd_costs_a_refusal),
+		cmocka_unit_test(a_getchallenge_to_host_keys_costs_a_look),
 		cmocka_unit_test(no_shape_is_dear),
 		cmocka_unit_test(no_frame_is_dearer_than_those_known),
 	};
