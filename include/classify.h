@@ -8,13 +8,18 @@
  * comments, bytes above 127) is KIND_OOB_UNUSUAL or KIND_OOB_UNKNOWN, which share the
  * strict limits, even where an engine's tokeniser would find a word in it.
  *
- * Called by the fast path in two halves, classify_oob() and classify_unmarked(); by
- * egress as classify_out(); in userland by the cache and by `replay`. The parts between
- * them are called only in this file, except where a comment names a caller. Counters,
- * limits and samples are by kind, so programs and userland must find the same. A part
- * that returns KIND_COUNT leaves the datagram to the next part; the order in
- * classify_unmarked() matters. Read each byte of the payload by cursor_take(), or the
- * verifier rejects the load.
+ * Called at the interface in two halves, classify_oob() and classify_unmarked(), by
+ * bpf/classify_frame.bpf.h; by egress as classify_out(); in userland by the cache and by
+ * `replay`. The parts between them are called only in this file, except where a comment
+ * names a caller. Counters, limits and samples are by kind, so programs and userland must
+ * find the same. A part that returns KIND_COUNT leaves the datagram to the next part; the
+ * order in classify_unmarked() matters. Read each byte of the payload by cursor_take(),
+ * or the verifier rejects the load.
+ *
+ * Other places have the same rules: the comment at the top of wire.h, from which
+ * tests/reader.h was written, and the short cuts of the fast path, classify_letters() and
+ * game_kind(). A change of a rule changes these too. tests/include/test_reader.c and
+ * tests/kern/kern_ways.c compare them.
  */
 #ifndef CLASSIFY_H
 #define CLASSIFY_H
@@ -47,7 +52,8 @@ static __always_inline bool is_letter(__u8 c)
 
 /*
  * Return true if one letter may be a word there. QuakeWorld servers answer so (mvdsv, FTE
- * too), and `auto` and a master have the words of every protocol.
+ * too), and `auto` and a master have the words of every protocol. A NetQuake service has
+ * words of one letter only on their way out.
  */
 static __always_inline bool has_letters(enum wire_family family, enum direction direction)
 {
@@ -67,10 +73,10 @@ static __always_inline __u8 letter_second(struct cursor start, __u32 length)
 }
 
 /*
- * Return KIND_CONNECT if the word is connect\protocol\... without a space before the
- * infostring, as DarkPlaces writes it; KIND_OOB_UNKNOWN if something else stands behind
- * "connect\"; KIND_COUNT if the word is another. @start: of the whole datagram, as in
- * the next two.
+ * Return KIND_CONNECT if the word begins with connect\ without a space before the
+ * infostring, as DarkPlaces writes it; KIND_OOB_UNKNOWN if it begins with connect| ,
+ * which is the same in @first; KIND_COUNT if it begins otherwise. @start: of the whole
+ * datagram, as in the next two; @first: as in classify_other().
  */
 static __always_inline enum wire_kind classify_connect(struct cursor start, __u64 first)
 {
@@ -99,8 +105,8 @@ static __always_inline bool is_key_step(struct cursor start, __u32 length)
  * its first 8 letters as word_cut() leaves them, in which `\` and `|` are the same;
  * @letter: the first as it is. Valve's queries share the marker.
  *
- * Called by classify_oob(). A new case must be as strict as clients are: other spellings
- * stay KIND_OOB_UNKNOWN.
+ * Called by classify_oob(), after word_kind() has found no row. A new case must be as
+ * strict as clients are: other spellings stay KIND_OOB_UNKNOWN.
  */
 static __always_inline enum wire_kind classify_other(enum wire_family family,
 						     enum direction direction,
@@ -166,8 +172,9 @@ static __always_inline enum wire_kind classify_other(enum wire_family family,
 }
 
 /*
- * Classify a datagram of @length bytes at @start that begins with the marker. The caller
- * has compared the marker.
+ * Classify a datagram of @length bytes at @start that begins with the marker; never
+ * KIND_COUNT. Called by classify() and classify_text_at() after is_marked() or the same
+ * comparison. KIND_ECHO_RETURN results only of DIRECTION_C2S.
  */
 static __always_inline enum wire_kind classify_oob(enum wire_family family,
 						   enum direction direction,
@@ -225,7 +232,9 @@ static __always_inline enum wire_kind classify_control(__u8 op)
 /*
  * Classify by NetQuake's header. @head: the first bytes, little-endian. KIND_COUNT: flags
  * or length do not fit. Called by classify_short(), classify_unmarked(),
- * game_port_begins() and other_protocol_shape().
+ * game_port_begins() and other_protocol_shape(). A change of the flags belongs in
+ * classify_encrypted() too. game_kind() repeats the rule of KIND_NQ_UNRELIABLE, and
+ * leaves other datagrams with a fitting length to this function.
  */
 static __always_inline enum wire_kind classify_netquake(enum wire_family family,
 							__u64 head, __u32 length)
@@ -326,8 +335,9 @@ static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 
 }
 
 /*
- * Classify a DTLS record at @c. @head: its first bytes. KIND_COUNT: it is none. Called by
- * classify_unmarked() and other_protocol_shape().
+ * Classify a DTLS record at @c. @head: its first bytes, little-endian. KIND_COUNT: it is
+ * none. Called by classify_unmarked() and other_protocol_shape(). game_kind() leaves all
+ * with FE as second byte to this function.
  */
 static __always_inline enum wire_kind classify_dtls(struct cursor c, __u64 head,
 						    __u32 length)
@@ -364,8 +374,8 @@ static __always_inline enum wire_kind classify_dtls(struct cursor c, __u64 head,
 /* --- the rest ---------------------------------------------------------------- */
 
 /*
- * Return true if the datagram is `query`, by which Quake II asks a master. Called by
- * classify_raw().
+ * Return true if the datagram is `query`, by which Quake II asks a master: in any case
+ * but five capitals, and with at most three bytes after it. Called by classify_raw().
  */
 static __always_inline bool raw_query(__u64 head, __u32 length)
 {
@@ -376,7 +386,8 @@ static __always_inline bool raw_query(__u64 head, __u32 length)
 /*
  * Classify QuakeWorld's and Quake II's forms without a marker: masters, ping and log
  * answers. KIND_COUNT: none of them. @head: the first bytes, little-endian, zeros after
- * them. Called by classify_short(), classify_unmarked() and other_protocol_shape().
+ * them. Called by classify_short(), classify_unmarked() and other_protocol_shape(), not
+ * for FAMILY_QUAKE3. game_kind() must leave each form of 10 bytes or more to it.
  */
 static __always_inline enum wire_kind classify_raw(enum wire_family family, __u64 head,
 						   __u32 length)
@@ -408,9 +419,10 @@ static __always_inline enum wire_kind classify_raw(enum wire_family family, __u6
 }
 
 /*
- * Classify a datagram that begins with a sequence, by its length. @sequence: its first 4
- * bytes, little-endian. Called last by classify_unmarked(), and by game_kind(), which
- * must return what classify() would.
+ * Classify a datagram that begins with a sequence, by its length, by whether the sequence
+ * after the top bit is 0, and in Quake III by that bit. @sequence: its first 4 bytes.
+ * Called last by classify_unmarked(), and by game_kind(), which must return what
+ * classify() would.
  */
 static __always_inline enum wire_kind classify_sequenced(enum wire_family family,
 							 __u32 sequence, __u32 length)
@@ -465,8 +477,8 @@ static __always_inline enum wire_kind classify_short(enum wire_family family,
 }
 
 /*
- * Classify a datagram that does not begin with the marker. Called by classify() and
- * classify_game_at().
+ * Classify a datagram that does not begin with the marker; never KIND_COUNT. Called by
+ * classify() and classify_game_at().
  */
 static __always_inline enum wire_kind classify_unmarked(enum wire_family family,
 							struct cursor c, __u32 length)
@@ -503,6 +515,8 @@ static __always_inline enum wire_kind classify_unmarked(enum wire_family family,
 /*
  * Return the kind of a UDP payload of @length bytes at @c, on a service of @family. @c
  * may end later than @length says (Ethernet padding): those bytes are not looked at.
+ * Never KIND_COUNT. The payload cannot tell KIND_FRAGMENT, KIND_BAD_LENGTH,
+ * KIND_COALESCED and KIND_OTHER_PROTOCOL: the programs set these in place of the result.
  * tests/fuzz/include/fuzz_classify.c holds it to any bytes.
  */
 static __always_inline enum wire_kind

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cursor.h - the only way this project reads a byte it did not write.
+ * cursor.h - the bounds check of the code that reads a datagram in the kernel and in
+ * userland alike.
  *
- * A cursor is a half-open span [pos, end). cursor_take() is the single bounds check: it
- * hands out @n bytes and steps over them, or returns NULL and leaves the cursor where it
- * was. The same code is read by the BPF verifier, by the sanitizers in tests/ and by the
- * fuzzers. (In user/, lib/reader.h does the same on top of a span.)
+ * A cursor is a half-open span [pos, end). cursor_take() hands out @n bytes and steps
+ * over them, or returns NULL and leaves the cursor where it was. The same code is read by
+ * the BPF verifier, by the sanitizers in tests/ and by the fuzzers. Some functions of
+ * bpf/ compare a pointer with the end of the frame themselves, as parse_plain() and
+ * packet_address() do. In user/, lib/reader.h does the same on top of a span.
  */
 #ifndef CURSOR_H
 #define CURSOR_H
@@ -25,8 +27,8 @@ struct cursor {
 /*
  * Return a pointer to the next @n bytes and step over them, or NULL if @c has fewer; then
  * @c stays. @n: at most a few thousand, since the verifier refuses unbounded ones. Called
- * in programs, userland and tests. The comparison of @at + @n with the end is the one
- * from which the verifier derives the bound of the packet.
+ * in programs, userland and tests. Load only from the pointer that was returned: from the
+ * comparison of @at + @n with the end the verifier derives its bound.
  */
 static __always_inline const void *cursor_take(struct cursor *c, __u32 n)
 {

@@ -23,11 +23,12 @@
 	600 /* units of 2^30 ns without such a word, then it no longer counts */
 
 /*
- * The words of the server of one service. The egress program alone writes it, without a
- * lock: a word that is lost is sent again.
+ * The words of the server of one service. Written by the egress program, without a lock:
+ * a word that is lost is sent again.
  */
 struct detected {
-	__u32 families; /* 1 << enum wire_family: which protocols the words belong to */
+	__u32 families; /* 1 << enum wire_family: the protocols that have the latest words
+			   in common; says nothing if words is 0 */
 	__u32 words; /* weight of words of another protocol since the last own one; 0:
 			none */
 	__u32 seen_s; /* when the last of them left, in units of 2^30 ns */
@@ -92,8 +93,8 @@ detect_tells(const struct detected *s, __u32 family, __u32 kind, __u32 shape)
 /*
  * Note one datagram of a server of @family. @kind: what it is; @shape: a mask of the
  * protocols that alone have its shape, or 0; @accepts: a reply that ends a handshake,
- * which counts twice. @now_s: in units of 2^30 ns. A client must not be able to cause a
- * @shape or reply that counts.
+ * which counts twice. @now_s: in units of 2^30 ns. Called by detect_reply() alone, after
+ * detect_tells(). A client must not be able to cause a @shape or reply that counts.
  */
 static inline __attribute__((always_inline)) void detect_note(struct detected *s,
 							      __u32 family, __u32 kind,
@@ -120,7 +121,8 @@ static inline __attribute__((always_inline)) void detect_note(struct detected *s
 
 /*
  * Return a mask of the protocols, one of which a server speaks in place of @family; 0:
- * nothing says that it speaks another. @now_s: as in detect_note().
+ * nothing says that it speaks another. @now_s: as in detect_note(), of the shield's
+ * clock. Called by protocol_mismatch() and shield_protocol_mismatch(). Changes nothing.
  */
 static inline __attribute__((always_inline)) __u32 detect_other(const struct detected *s,
 								__u32 family, __u32 now_s)

@@ -4,11 +4,11 @@
  *
  * The programs fill it without any configuration, the daemon reads it once a second and
  * names the sources of an attack (user/incident/). There is one log for each service,
- * class and processor. One in REFUSED_EVERY of each kind and reason is looked at. One
- * of these in each period of 2^REFUSED_TICK ns is kept, at random, with their number as
- * its weight. So a flood takes no more places than a source
- * that guesses passwords, a flood of one class takes none of another's, and a weight says
- * how many datagrams a place stands for.
+ * class and processor. One in REFUSED_EVERY of each kind and reason is looked at. One of
+ * these in each period of 2^REFUSED_TICK ns is kept, at random, with their number as its
+ * weight. So a flood takes no more places than a source that guesses passwords, a flood
+ * of one class takes none of another's, and a weight says how many datagrams a place
+ * stands for.
  *
  * Which one in REFUSED_EVERY is looked at depends on struct sampling.phase, which is
  * random: a source that sends a spoofed datagram after every fifteen of its own cannot
@@ -19,7 +19,8 @@
  * reader may see a place that is half written, once in a great while.
  *
  * refused_turn() is called where the programs count a datagram toward a server,
- * refused_keep() by refused_note() alone. In userland shield_refused.c reads the logs.
+ * refused_keep() by refused_note() alone. In userland shield_refused.c reads the logs,
+ * and empties those of a slot that gets another service.
  */
 #ifndef REFUSED_H
 #define REFUSED_H
@@ -41,7 +42,7 @@ struct refused_source {
 };
 _Static_assert(sizeof(struct refused_source) == 24, "struct refused_source has a hole");
 
-/* The log of one service, class and CPU. */
+/* The log of one service, class and CPU. Index: REFUSED_WHAT(); shield_refused(). */
 struct refused {
 	struct refused_source kept[REFUSED_KEPT]; /* by the low bits of their tick */
 };
@@ -58,8 +59,9 @@ static __always_inline __u32 refused_tick(__u64 now_ns)
 /*
  * Return true for one datagram in REFUSED_EVERY: its source is to be noted. @counted:
  * count() of its counter, how many of its kind and reason were counted before. @phase:
- * struct sampling.phase, below REFUSED_EVERY. Called by drop_in(), count_challenged() and
- * count_decision(), after count().
+ * struct sampling.phase, below REFUSED_EVERY; from there on none is (trial_show_all()).
+ * Called by drop_in(), count_challenged() and count_decision(), after count(), for a
+ * reason that drops or REASON_CHALLENGED; if it is true they call refused_note().
  */
 static __always_inline bool refused_turn(__u32 phase, __u64 counted)
 {

@@ -4,8 +4,8 @@
  *
  * The one description of the protocols. From these rows come the enums, the matcher in
  * the kernel, the limits a request is charged to, the labels in statistics, the decoder
- * registry, the fuzz dictionary and the completeness tests. A new word is one row and one
- * fixture. Sources: docs/PROTOCOLS.md.
+ * registry, the fuzz dictionary and the completeness tests. The steps for a new word or
+ * protocol: docs/HACKING.md. Sources: docs/PROTOCOLS.md.
  *
  * Out-of-band datagram, of all families but Quake Enhanced; read on its services too:
  *
@@ -30,6 +30,7 @@
 
 /*
  * How a datagram to a server gets its kind. As an engine would read it, or stricter.
+ * classify.h implements these rules, and tests/reader.h a second time: change all three.
  *
  * After the marker: nothing, NUL or LF first is OOB_EMPTY. In Quake II and III '2' to '9'
  * first and six bytes more is ECHO_RETURN. All else but an ASCII letter first is
@@ -48,8 +49,9 @@
  *   - the rest is OOB_UNKNOWN.
  *
  * Without it, on NetQuake, QuakeWorld, Quake Enhanced and `auto`:
- *   - NetQuake, if flags (or opcode) are known and the length is right: 8 at least, of an
- *     acknowledgement 8. On QuakeWorld and `auto` a NAK is a sequence;
+ *   - NetQuake, if flags (or opcode) are known and the length is right: 8 at least, of a
+ *     control packet 5 at least, of an acknowledgement 8. On QuakeWorld and `auto` a NAK
+ *     is a sequence;
  *   - DTLS, if the first record is whole and not empty: that record decides, and what
  *     follows it may be anything. Its epoch 0 is clear. Encrypted, an alert is
  *     DTLS_DATA and a handshake DTLS_ENCRYPTED; data in the clear is malformed. Of a
@@ -65,7 +67,8 @@
  * Then QuakeWorld's and `auto`'s: `a` LF digit, `stdlog` blank, and if this is all, `k`
  * NUL, `l`, `m`, `C` LF and `c` LF with one byte more at most. Quake II's: `query`, not
  * in capitals, of five to eight bytes. What is left is a sequence: RUNT below eight
- * bytes; malformed above 1472 (Quake III 1400), or with 0 in Quake II and III.
+ * bytes; malformed above 1472 (Quake III 1400), or, in Quake II and III, if all bits but
+ * the top one are 0.
  * A master's datagrams are classified as those of `auto`, and Quake II's `query` too.
  * NETCHAN_FRAGMENT is Quake III's with the top bit; the fragments of others are NETCHAN.
  */
@@ -108,7 +111,12 @@
 #define Q3 (1 << FAMILY_QUAKE3)
 #define QE (1 << FAMILY_QUAKE_ENHANCED)
 
-/* Kinds that are recognised by their shape and have no command word. */
+/*
+ * Kinds that are recognised by their shape and have no command word. They are the first
+ * kinds, and counters are by their order (COUNTER_SETS in counters.h): game traffic must
+ * be here, and each row of class MALFORMED or FRAGMENT before ECHO_RETURN, or the counter
+ * of its drops is another's.
+ */
 #define WIRE_SHAPES(X)							\
 	X(RUNT,			"runt",			MALFORMED,	NQ|QW|Q2|Q3|QE)	\
 	X(BAD_LENGTH,		"bad-length",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
@@ -247,7 +255,8 @@
 	X(GOLDSRC_DETAILS,	"details",		UNKNOWN,	Q3,		C2S)
 
 /*
- * The words that floods are made of, most of them first: 4 to 12 letters.
+ * The words that floods are made of, most of them first: 4 to 12 letters. Each has a row
+ * of the same kind in WIRE_WORDS.
  *	  kind			word
  */
 #define WIRE_HOT(X)							\
@@ -386,7 +395,8 @@ static const __u8 wire_classes[FAMILY_COUNT][KIND_COUNT + 1] = {
 /*
  * Return true if *@index may index an array of @count. It includes same_copy()
  * (bpf/hints.bpf.h). Called in the programs right before the access, and in code that
- * they share with userland.
+ * they share with userland. Index by *@index itself: the verifier knows no bound of
+ * another copy.
  */
 static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32 count)
 {
@@ -396,8 +406,9 @@ static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32
 
 /*
  * Return the class of @kind on a service of @family: which limits or policy apply.
- * KIND_COUNT and unknown kinds have one too. Called in userland and by the programs. The
- * fast path reads struct service.class_of instead, which service_finish() makes of it.
+ * KIND_COUNT has CLASS_MALFORMED; a @kind above that may get one of another family.
+ * Called in userland alone: the programs read struct service.class_of, which
+ * service_finish() makes of it (service_class()).
  */
 static inline enum wire_class wire_class(enum wire_family family, enum wire_kind kind)
 {

@@ -8,9 +8,10 @@
  * that is spelled otherwise is left to word_kind().
  *
  * word_kind() is called by classify_oob(), letters_at() and classify_letters() by the
- * fast path, classify_hot() by tests; load_*() and take_u64() by all programs. The other
- * functions are called in this file alone. Words come from WIRE_WORDS and WIRE_HOT in
- * wire.h: another word may need another WORD_KEY, as the compiler says.
+ * fast path, classify_hot() by tests; load_*() by all programs. challenge.h and
+ * classify.h use WORD_PART(), tags.h and greylist.h EACH_BYTE(). The other functions are
+ * called in this file and by tests/include/test_classify.c. Words come from WIRE_WORDS
+ * and WIRE_HOT in wire.h.
  */
 #ifndef WORD_H
 #define WORD_H
@@ -52,7 +53,7 @@
 /*
  * Place of a word among the rows; words of more than WORD_PAIR letters are after the
  * others. With this key no two words share a place, or the compiler reports an
- * initialiser that is overwritten.
+ * initialiser that is overwritten: then tests/include/test_classify.c prints another key.
  */
 #define WORD_PAIR	  16 /* letters in the first two parts of a word */
 #define WORD_END	  36 /* bytes of the longest datagram that ends within a word's parts */
@@ -73,8 +74,8 @@ WIRE_WORDS(WORD_FITS)
 
 /*
  * Return the 8 bytes at @at, the first lowest; of any alignment. The caller has compared
- * the bounds, as for the next three. In userland @at may be anywhere; in the programs the
- * verifier demands the comparison.
+ * the bounds, as for the next three: in the programs the verifier demands it, in userland
+ * nothing does.
  */
 static __always_inline __u64 load_u64(const void *at)
 {
@@ -88,10 +89,7 @@ static __always_inline __u64 load_u64(const void *at)
 #endif
 }
 
-/*
- * Return the 4 bytes at @at likewise. Called by the programs and classify.h after a
- * comparison.
- */
+/* Return the 4 bytes at @at likewise. */
 static __always_inline __u32 load_u32(const void *at)
 {
 #ifdef __bpf__
@@ -104,10 +102,7 @@ static __always_inline __u32 load_u32(const void *at)
 #endif
 }
 
-/*
- * Return the 2 bytes at @at likewise. Called by the programs and classify.h after a
- * comparison.
- */
+/* Return the 2 bytes at @at likewise. */
 static __always_inline __u16 load_u16(const void *at)
 {
 #ifdef __bpf__
@@ -128,7 +123,8 @@ static __always_inline __u16 load_be16(const __u8 *at)
 
 /*
  * Return the next min(@left, 8) bytes, the first lowest, with zeros above. 0 if @c ends
- * earlier. Called by classify_short(), game_port_begins() and other_protocol_shape().
+ * earlier; then a part may be taken, so @c must not be used any more. Called by
+ * classify_short(), game_port_begins() and other_protocol_shape().
  */
 static __always_inline __u64 take_u64(struct cursor *c, __u32 left)
 {
@@ -232,8 +228,8 @@ static const struct word_cell word_cells[WORD_PLACES + WORD_LONGS] = {
 
 /*
  * Return the kind of the word of at most WORD_PAIR letters whose parts are @a and @b, as
- * word_cut() leaves them; KIND_COUNT: no row has it. @a must not be 0, which an empty row
- * has. Called by word_kind().
+ * word_cut() leaves them; KIND_COUNT: no row has it. @a must not be 0: an empty row would
+ * match, as kind 0. Called by word_kind().
  */
 static __always_inline __u32 word_find(__u64 a, __u64 b)
 {
@@ -246,8 +242,9 @@ static __always_inline __u32 word_find(__u64 a, __u64 b)
 }
 
 /*
- * Return the kind of a longer word likewise. @c and all parts before it must not be 0.
- * Called by word_kind(). It must compare all four parts.
+ * Return the kind of a longer word likewise. @c and all parts before it must not be 0;
+ * @d: 0 if the word has at most 24 letters. Called by word_kind(). It must compare all
+ * four parts.
  */
 static __always_inline __u32 word_find_long(__u64 a, __u64 b, __u64 c, __u64 d)
 {
@@ -262,8 +259,8 @@ static __always_inline __u32 word_find_long(__u64 a, __u64 b, __u64 c, __u64 d)
 
 /*
  * Read the letters from byte @at of a datagram on into *@ret, as take_u64() does. @start:
- * of all its @length bytes, of which there are more than @at; @at: at least 4. False: the
- * frame ends earlier. Called by word_kind().
+ * of all its @length bytes, of which there are more than @at; @at: 4, 12, 20 or 28, since
+ * WORD_END_MASK bounds the load. False: the frame ends earlier. Called by word_kind().
  */
 static __always_inline bool letters_from(struct cursor start, __u64 length, __u32 at,
 					 __u64 *ret)
@@ -303,8 +300,9 @@ static __always_inline bool letters_from(struct cursor start, __u64 length, __u3
 /*
  * Return the kind of the word after the marker, which begins with a letter, in a datagram
  * of at least 5 bytes at @start; KIND_COUNT: no row has it. *@ret_first: its first 8
- * letters as word_cut() leaves them. Called by classify_oob(). It must agree with
- * classify_letters().
+ * letters as word_cut() leaves them. Called by classify_oob() after is_letter(): of a
+ * space an empty row could match. It must agree with classify_letters() about each word
+ * of WIRE_HOT.
  */
 static __always_inline __u32 word_kind(struct cursor start, __u64 length,
 				       __u64 *ret_first)
@@ -343,8 +341,8 @@ static __always_inline __u32 word_kind(struct cursor start, __u64 length,
 
 /*
  * Return the lower case of four letters at @at; other bytes become something that is no
- * letter's. The caller has compared the bounds. Called by classify_hot() and the fast
- * path.
+ * letter's. The caller has compared the bounds. Called by classify_hot() and fast_path(),
+ * for classify_letters().
  */
 static __always_inline __u32 letters_at(const __u8 *at)
 {
@@ -374,9 +372,9 @@ static __always_inline bool word_here(struct cursor c, __u64 length, __u32 lette
 }
 
 /*
- * Return the kind of a hot word, or KIND_COUNT: none of them. @c begins with the marker
- * and @letters, of letters_at(). Called by the fast path, which has compared the marker,
- * and by classify_hot().
+ * Return the kind of a hot word, or KIND_COUNT: none of them, or @length is too short;
+ * then classify_oob() must look. @c begins with the marker and @letters, of letters_at().
+ * Called by fast_path(), which has compared the marker, and by classify_hot().
  */
 static __always_inline enum wire_kind classify_letters(struct cursor c, __u64 length,
 						       __u32 letters)
