@@ -13,14 +13,14 @@
 struct target {
 	const struct service *service;
 	__u32 slot;
-	enum wire_kind kind; /* KIND_COUNT: not classified yet */
+	enum wire_kind kind; /* the fast path does not set it */
 };
 
 /*
  * Return the kind of a payload of @length bytes at @offset of the frame that does not
  * begin with the marker (ff ff ff ff). Analysed once by the verifier, like the next
  * function. Called by classify_text_at(), classify_plain() and kind_at(): both paths must
- * classify alike.
+ * classify alike. Not for a fragment or BAD_LENGTH, of which no payload is read.
  */
 __noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 				__u32 length)
@@ -56,10 +56,11 @@ __noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 }
 
 /*
- * Classify the payload. @text: it begins with the marker. Returns false if no kind
- * results, which cannot be. Called by fast_path() for text that classify_letters() leaves
- * open or that is too short for it, and by classify_no_player(). The result is a
- * pointer's target so that the comparison and the use are of one copy: same_copy().
+ * Classify the payload into *@ret_kind. @text: it begins with the marker. Returns false
+ * if no kind results, which cannot be. Called by fast_path() for text that
+ * classify_letters() leaves open or that is too short for it, and by
+ * classify_no_player(). The result is a pointer's target so that the comparison and the
+ * use are of one copy: same_copy().
  */
 static __always_inline bool classify_plain(struct xdp_md *ctx, const struct target *f,
 					   const struct packet *p,

@@ -7,10 +7,11 @@
  * on, a neighbour's segmentation offload across a veth, tap or virtio link), and does not
  * see it; TC does. No player's client sends that way, and shield() cannot decide about
  * the datagrams after the first any more. So the whole buffer is dropped as malformed,
- * unless the policy of the class or an `unlimited` entry passes it. shield() has already
- * counted it as one datagram and as one frame on the wire (volume_complete()). A datagram
- * that a virtual machine left whole for UDP fragmentation offload has a gso_size too, and
- * is dropped: no game's client sends one that long.
+ * unless the policy `pass` of the class or an `unlimited` entry passes it; the policy
+ * `limit` drops it too, since no limit is charged here. shield() has already counted it
+ * as one datagram and as one frame on the wire (volume_complete()). A datagram that a
+ * virtual machine left whole for UDP fragmentation offload has a gso_size too, and is
+ * dropped: no game's client sends one that long.
  */
 #ifndef COALESCED_BPF_H
 #define COALESCED_BPF_H

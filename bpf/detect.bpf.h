@@ -20,9 +20,10 @@
  * Return a mask of the protocols that alone have the shape of the payload at @offset, of
  * @length bytes; 0: it may be @family's. NetQuake's lengths, DTLS records and
  * QuakeWorld's log are unlike what the other protocols send to players: a sequence that
- * looks like one is at least 65536, and must meet the very length. Called by
- * detect_kind() alone, for game traffic of Quake III, Quake II and NetQuake. A shape that
- * @family's own server may send must not count: its players would not be entered.
+ * looks like one is at least 65536, and must meet the very length. For NetQuake, where
+ * encrypted games look like anything, only the log counts. Called by detect_kind() alone,
+ * for game traffic of Quake III, Quake II and NetQuake. A shape that @family's own server
+ * may send must not count: its players would not be entered.
  */
 __noinline int other_protocol_shape(struct __sk_buff *ctx, __u32 family, __u32 offset,
 				    __u32 length)
@@ -50,8 +51,8 @@ __noinline int other_protocol_shape(struct __sk_buff *ctx, __u32 family, __u32 o
 
 /*
  * Note in struct detected that the server of @slot sends a @kind. @shape: as of
- * other_protocol_shape(). Analysed once by the verifier. Called by detect_look() alone.
- * detect_note() decides what counts.
+ * other_protocol_shape(). Analysed once by the verifier. Called by detect_look() alone,
+ * if detect_tells() is true. detect_note() decides what counts.
  */
 __noinline int detect_reply(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 {
@@ -65,9 +66,11 @@ __noinline int detect_reply(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 
 /*
  * Return @kind, or KIND_OTHER_PROTOCOL if the datagram has the shape of another protocol
- * and its receiver is no verified player; *@ret_shape is that shape. On QuakeWorld, Quake
- * Enhanced and `auto` classify() has already decided. Called by shield_out() alone, right
- * after classify_out(). The kind of a verified player's datagram must not change.
+ * and its receiver is no verified player. *@ret_shape is that shape, also for a verified
+ * player; it stays if no shape is looked for, so the caller sets it to 0 before. On
+ * QuakeWorld, Quake Enhanced and `auto` classify() has already decided. Called by
+ * shield_out() alone, right after classify_out(). The kind of a verified player's
+ * datagram must not change.
  */
 static __always_inline enum wire_kind
 detect_kind(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family family,

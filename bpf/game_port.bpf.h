@@ -8,7 +8,9 @@
  * program by naming it. It is forgotten after LEARNED_PORT_S of silence.
  *
  * Called by shield_out() alone. It writes struct port of the current tables; the daemon
- * copies learned ports when it fills the others.
+ * copies learned ports when it fills the others (keep_learned() in
+ * user/shield/shield_apply.c; an upgrade: shield_migrate.c). port_lookup() decides which
+ * of these ports count.
  */
 #ifndef GAME_PORT_BPF_H
 #define GAME_PORT_BPF_H
@@ -16,7 +18,7 @@
 #include "conntrack_egress.bpf.h"
 #include "amplification.bpf.h"
 
-#define NAMED_PORT_S 10 /* units of 2^30 ns in which a named port must be used */
+#define NAMED_PORT_S 10 /* units of 2^30 ns in which a named port must be used first */
 
 /*
  * Note the port that the CCREP_ACCEPT in @p names (bytes 5 to 8, little-endian). Called
@@ -53,8 +55,8 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
  * Return true if the payload at @offset, of @length bytes, begins a game on port @number,
  * which CCREP_ACCEPT has named lately: it has NetQuake's header with the very length, as
  * no other protocol's. Analysed once by the verifier. Called by shield_out() alone, for a
- * port with PORT_NAMED. The caller must ask other_socket() too before it sets
- * PORT_LEARNED.
+ * port with PORT_NAMED, before service_find(): on true it sets PORT_LEARNED, unless
+ * other_socket() says that the socket is another user's.
  */
 __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offset,
 				__u32 length)
@@ -76,8 +78,8 @@ __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offse
 
 /*
  * Keep a game port for as long as NetQuake leaves from it. Called by shield_out() alone,
- * for each datagram of the server's own user, with the @marks of its kind: it must write
- * only for a learned port.
+ * for each datagram of the server's own user that game_port_learn() does not get, with
+ * the @marks of its kind: it must write only for a learned port.
  */
 static __always_inline void game_port_refresh(const struct live *l, struct tables *t,
 					      __u32 marks, const struct packet *p)

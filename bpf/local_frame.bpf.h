@@ -15,7 +15,8 @@
 
 /*
  * Return true if the Ethernet destination at @eth is one of @h, or @h has none. Called by
- * frame_is_local() alone. The loop needs the constant bound for the verifier.
+ * frame_is_local() alone. The loop needs the constant bound for the verifier. The bytes
+ * are in the order in which user/shield/here.c writes them.
  */
 static __always_inline bool local_has(const struct local_macs *h, const __u8 *eth)
 {

@@ -3,9 +3,9 @@
  * packet.bpf.h - struct packet: where in a frame a datagram is. The functions here read
  * its port, its addresses and its payload.
  *
- * The parsers (parse.bpf.h) fill a struct packet, and offsets_packet() fills one anew
- * from offsets that a parser found (server_challenge.bpf.h). All programs read it; none
- * changes it after that.
+ * The parsers (parse.bpf.h) fill a struct packet, and offsets_packet() and pkt_packet()
+ * fill one anew from offsets that a parser found. All programs read it; none changes it
+ * after that.
  *
  * Invariant: struct packet holds offsets, not pointers (see hints.bpf.h). Each offset is
  * masked and compared with the end right before its use, or the verifier refuses the
@@ -23,11 +23,14 @@
 #include "cursor.h"
 #include "hints.bpf.h"
 
-#define OFFSET_MASK 0x3fff /* bounds every offset into a frame: at most 12 kB */
+/* Bounds every offset into a frame. Headers have at most 12 kB: IPV6_EXT_MAX. */
+#define OFFSET_MASK 0x3fff
 
 /*
  * A datagram in a frame. The parsers fill it; other code reads it by the functions below.
- * Offsets are relative to @start.
+ * Offsets are relative to @start. On the fast path a plain frame has @start, @end,
+ * @length and @server_port alone: plain_payload() and plain_source() replace
+ * packet_payload() and packet_address() there.
  */
 struct packet {
 	const __u8 *start; /* of the frame */
@@ -35,7 +38,8 @@ struct packet {
 	__u32 addresses; /* offset of the source address, then the destination: 1 word
 			    each in IPv4, 4 in IPv6 */
 	__u32 payload; /* offset, after the UDP header */
-	__u64 length; /* bytes of payload by the UDP header; 0 if BAD_LENGTH */
+	__u64 length; /* bytes of payload by the UDP header; 0 if BAD_LENGTH. Of a
+			 FIRST_FRAGMENT: at TC of all fragments, at the interface 0 */
 	__u64 server_port; /* the server's port, host order; the verifier knows that it
 			      has 16 bits */
 	__u32 id; /* of a fragment: id of the IPv4 or IPv6 fragment header, as in the
@@ -78,7 +82,7 @@ static __always_inline __be16 packet_port(const struct packet *p, enum side side
 
 /*
  * Return @be_port in host order, as struct tables.ports is indexed. Called by the parsers
- * (parse_plain(), parse_udp(), encapsulated_plain()) and by frame_is_local(). A shift
+ * (parse_plain(), parse_udp(), encapsulated_plain()) and by reply_allowed(). A shift
  * makes it, so that the verifier knows that it has 16 bits and allows the index.
  */
 static __always_inline __u64 port_number(__be16 be_port)
@@ -92,8 +96,8 @@ static __always_inline __u64 port_number(__be16 be_port)
 /*
  * Return the address of @side after parsing: 1 word of IPv4, or 4 of IPv6, network order.
  * NULL: the frame ends before it, which the parsers exclude; the verifier does not know.
- * Called by address_net(), packet_cidr(), fragment_end(), acl_lookup(), master_note() and
- * addresses_routable(), each of which compares with NULL.
+ * Called by address_net(), packet_cidr(), fragment_end(), acl_lookup() and master_note(),
+ * each of which compares with NULL. packet_player() reads the same bytes.
  */
 static __always_inline const __be32 *packet_address(const struct packet *p,
 						    enum side side)
@@ -119,8 +123,9 @@ static __always_inline struct cursor packet_payload(const struct packet *p)
 }
 
 /*
- * Set start and end of @p's frame. Called anew after each helper that moves the frame, by
- * each function that makes a struct packet from a context. The other members stay.
+ * Set start and end of @p's frame. Called before a parser, and by each function that
+ * makes a struct packet from offsets; anew after each helper that moves or resizes the
+ * frame. The other members stay.
  */
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
 {
@@ -133,8 +138,9 @@ static __always_inline void packet_begin(void *data, void *data_end, struct pack
 
 /*
  * verifier_forget() of all offsets, so that all combinations of headers count as one.
- * Called by egress_parse() and shield_joined() right after packet_parse(). @p->ipv6 and
- * @p->length are masked again, since their bounds are lost.
+ * Called by egress_parse() and shield_joined() after packet_parse(), once they have
+ * loaded @p->start again. @p->ipv6 and @p->length are masked again, since their bounds
+ * are lost.
  */
 static __always_inline void packet_verifier_forget(struct packet *p, __u32 unknown)
 {

@@ -4,10 +4,10 @@
  *
  * Two parsers give the same result. parse_plain() accepts frames without VLAN tags, IP
  * options, extension headers or fragments, which is most traffic, in few instructions;
- * parse_encapsulated() accepts the rest. plain_path() and packet_parse() (at TC) call the
- * first, parse_headers() and packet_parse() the second; no other function parses. Every
- * frame of the interface pays for parse_plain(), each datagram of a flood for it, for
- * plain_fits(), and mostly for plain_source() and plain_hash().
+ * parse_encapsulated() accepts any frame. plain_path() and packet_parse() (at TC) call
+ * the first, parse_headers() and packet_parse() the second; no other function parses.
+ * Every frame of the interface pays for parse_plain(), each datagram of a flood for it,
+ * for plain_fits(), and mostly for plain_source() and plain_hash().
  *
  * Invariants:
  *
@@ -34,7 +34,7 @@
 #include "packet.bpf.h"
 #include "word.h"
 
-/* Bounds of headers; a frame beyond them is dropped (OTHER_TOO_MANY_HEADERS). */
+/* VLAN_MAX, IPV6_EXT_MAX: a frame with more is dropped (OTHER_TOO_MANY_HEADERS). */
 #define VLAN_MAX	     2
 #define PLAIN_IPV4	     42 /* bytes before the payload; IPv4 without options */
 #define PLAIN_IPV6	     62
@@ -80,9 +80,10 @@ static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 
 /*
  * Parse the UDP header at @c, of which @left bytes of IP payload are left (below 0:
- * none). Sets @p's port, payload and length, and @p->whole if the length is wrong: that
- * is no reason to give up, since it must be dropped. @apart: as of leave(). Called by
- * parse_ipv4() and parse_ipv6(), last, with @p->whole set.
+ * none). Sets @p's port, payload and length (of a first fragment: that of the whole
+ * datagram), and @p->whole if the length is wrong: that is no reason to give up, since it
+ * must be dropped. @apart: as of leave(). Called by parse_ipv4() and parse_ipv6(), last,
+ * with @p->whole set.
  */
 static __always_inline enum other
 parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct packet *p)
@@ -215,7 +216,10 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	(OTHER_COUNT + 1) /* parse_plain(): the frame is not plain, or too short; use \
 			     parse_encapsulated() */
 
-/* A datagram for the fast path. parse_plain() and encapsulated_plain() fill it. */
+/*
+ * A datagram for the fast path. parse_plain() and encapsulated_plain() fill it;
+ * challenge_plain() makes one with @payload and @offset alone.
+ */
 struct plain {
 	const __u8 *payload;
 	__u64 offset; /* PLAIN_IPV4 or PLAIN_IPV6; of an encapsulated frame it only says
@@ -237,7 +241,7 @@ struct plain {
  *
  * PARSED sets only the server's port in @p, since most traffic of most machines is for no
  * service. Called by plain_path() and packet_parse(), which must call plain_fits() before
- * they use the rest.
+ * they use the rest. is_truncated() repeats the comparison with PLAIN_LEAST.
  */
 static __always_inline int parse_plain(enum side server, bool truncated, struct packet *p,
 				       struct plain *ret)
@@ -308,9 +312,10 @@ static __always_inline __u32 plain_ipv6(const struct plain *plain)
 }
 
 /*
- * Return the sender's address in the frame, 4 bytes of IPv4 or 16 of IPv6. @offset:
- * @plain's, which the caller has compared, so that the verifier sees a constant distance.
- * Called on the fast path alone: plain_net(), plain_hash(), plain_player() and
+ * Return the sender's address in the frame, 4 bytes of IPv4 or 16 of IPv6, and after it
+ * the receiver's. @offset: @plain's, which the caller has compared, so that the verifier
+ * sees a constant distance. It must be the place that packet_address() returns for
+ * SENDER. Called on the fast path alone: plain_net(), plain_hash(), plain_player() and
  * plain_acl_prefilter().
  */
 static __always_inline const __u8 *plain_source(const struct plain *plain, __u64 offset)
@@ -357,7 +362,8 @@ static __always_inline void plain_packet(const struct plain *plain, struct packe
 }
 
 /*
- * Return packet_payload() on the fast path. Called by fast_path() alone.
+ * Return packet_payload() on the fast path, where @p of a plain frame has no offsets.
+ * Called by fast_path() alone.
  */
 static __always_inline struct cursor plain_payload(const struct plain *plain,
 						   const struct packet *p)
@@ -372,10 +378,12 @@ static __always_inline bool is_tag(__be16 proto)
 }
 
 /*
- * Parse a frame of @length bytes of which parse_plain() said PLAIN_MORE, or whose lengths
- * disagree. @p has its start and end; the rest is set. Returns PARSED or why there is no
- * datagram. Called by parse_headers() at the interface, a function of its own since this
- * has many paths, and by packet_parse().
+ * Parse any frame of @length bytes. @p has its start and end; PARSED sets the rest. Of
+ * OTHER_LATER_FRAGMENT the addresses and the id are set. Returns PARSED or why there is
+ * no datagram. @apart: as of leave(). Called by parse_headers() at the interface, a
+ * function of its own since this has many paths, and by packet_parse() for a frame that
+ * parse_plain() or plain_fits() does not accept. slow_path() parses plain frames by it
+ * too: it must find in them what parse_plain() finds.
  */
 static __always_inline enum other parse_encapsulated(__u64 length, enum side server,
 						     bool apart, struct packet *p)
@@ -438,10 +446,10 @@ static __always_inline enum whole encapsulated_whole(__u64 encapsulated)
 }
 
 /*
- * Fill @ret and @p for the fast path from @encapsulated, as ENCAPSULATED() packs it. @p
- * has its start and end. Called by target_find() and encapsulated_path() after
- * parse_headers(). False: the frame ends before, which parse_headers() excludes; the
- * verifier does not know.
+ * Fill @ret and @p from @encapsulated, as ENCAPSULATED() packs it; @p->id stays. @p has
+ * its start and end. Called by target_find() and encapsulated_path() after
+ * parse_headers() found a datagram. False: the frame ends before, which parse_headers()
+ * excludes; the verifier does not know.
  */
 static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet *p,
 					       struct plain *ret)

@@ -6,8 +6,9 @@
  * shield() finds the service, the kind and the offsets once and stores them in the map
  * tail_ctx; shield_validate() and shield_cache() take them from there. If there is no
  * context, as after a shield() of an older version, they parse the frame: pkt_find(). The
- * pkt_*() functions are called by these two programs alone, with what pkt_find() has
- * filled.
+ * pkt_*() functions are called with what pkt_find() has filled. One exception: on the
+ * fast path challenge_plain() fills a struct pkt_ctx of its own, without @addresses, for
+ * challenge_reply() and count_challenged(); pkt_packet() must not be called with that.
  */
 #ifndef PKT_CTX_BPF_H
 #define PKT_CTX_BPF_H
@@ -29,7 +30,7 @@ struct pkt_ctx {
 	__u32 decided; /* enum reason as of TAIL_CTX_DECIDED; 0: the fast path has not
 			  decided */
 	__u64 net; /* address_net() of the sender */
-	struct cookie_peer peer; /* in shield_validate() alone */
+	struct cookie_peer peer; /* in shield_validate() and challenge_plain() alone */
 	__u32 form; /* enum cookie_form or COOKIE_REPLACED: into what the datagram is to
 		       be rewritten; 0: it goes on as it came; set by validation_decide()
 		     */
@@ -56,7 +57,7 @@ struct pkt_ctx {
 
 /*
  * Values of a path that leaves the decision to another: slow_path(), encapsulated_path(),
- * or a tail call to shield_validate() or shield_cache().
+ * or a tail call to shield_validate() or shield_cache(). Below 0, where no XDP action is.
  */
 #define PATH_SLOW	  (-1)
 #define PATH_ENCAPSULATED (-2)
@@ -85,8 +86,9 @@ static __always_inline __u32 pkt_ipv6(const struct pkt_ctx *c)
 }
 
 /*
- * Return amplification_prefix() of the sender. Called by challenge_charge() and
- * cache_charge(). Credit and charge of a prefix need the same key.
+ * Return amplification_prefix() of the sender, after c->net is set. Called by
+ * challenge_charge() and cache_charge(). Credit and charge of a prefix need the same key,
+ * also that of egress_charge().
  */
 static __always_inline __u64 pkt_prefix(const struct pkt_ctx *c)
 {
@@ -94,8 +96,9 @@ static __always_inline __u64 pkt_prefix(const struct pkt_ctx *c)
 }
 
 /*
- * Fill *@ret from @c and the frame as it is now. Called by functions of the two
- * tail-called programs before they read the frame, anew after each helper that moves it.
+ * Fill *@ret from @c and the frame as it is now; server_port, id and whole are zero.
+ * Called by functions of the two tail-called programs before they read the frame, anew
+ * after each helper that moves it. offsets_packet() does the same from integers.
  */
 static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx *c,
 				       struct packet *ret)
@@ -109,9 +112,9 @@ static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx 
 }
 
 /*
- * Fill @c from @target, TAIL_CTX(), and @offsets, OFFSETS(). The rest stays. Called by
- * tail_ctx_take() and pkt_find(). challenge_plain() takes what a challenge needs out of
- * @target by the same bits: change both.
+ * Fill @c from @target, TAIL_CTX() with what the fast path has decided, and @offsets,
+ * OFFSETS(). The rest stays. Called by tail_ctx_take() and pkt_find(). challenge_plain()
+ * takes what a challenge needs out of @target by the same bits: change both.
  */
 static __always_inline void pkt_fill(struct pkt_ctx *c, __u64 target, __u64 offsets)
 {
@@ -153,9 +156,9 @@ __noinline int tail_ctx_store(__u64 target, __u64 offsets)
 }
 
 /*
- * Take the context that shield() stored for this frame into *@ret, of which net and peer
- * are not set. It is cleared, so that no later frame meets it. False: nothing is stored.
- * Called by pkt_find() alone, once per frame.
+ * Take the context that shield() or shield_cache() stored for this frame into *@ret, of
+ * which net and peer are not set. It is cleared, so that no later frame meets it. False:
+ * nothing is stored. Called by pkt_find() alone, once per program.
  */
 static __always_inline bool tail_ctx_take(struct pkt_ctx *ret)
 {

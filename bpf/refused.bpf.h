@@ -3,7 +3,7 @@
  * refused.bpf.h - keep a sample of the sources that are refused or challenged
  * (refused.h), from which the daemon names those of an attack.
  *
- * Called where a datagram toward a server is counted. A datagram that is not kept costs
+ * Called where a datagram toward a server is counted. refused_turn() costs each datagram
  * five instructions. One in REFUSED_EVERY costs a call and a look-up, and touches 24
  * bytes of this CPU.
  */
@@ -17,9 +17,9 @@
 	((__u64)((slot)*CLASS_COUNT + (class)) << 32 | (__u64)(reason) << 16 | (ipv6))
 
 /*
- * Keep @net, the address_net() of the sender. @what: REFUSED_WHAT(). Called by
- * plain_refused(), count_decision() and count_challenged() after refused_turn(). The log
- * is this CPU's own, so nothing is atomic.
+ * Note @net, the address_net() of the sender; refused_keep() draws whether it is kept.
+ * @what: REFUSED_WHAT(). Called by plain_refused(), count_decision() and
+ * count_challenged() after refused_turn(). The log is this CPU's own: nothing is atomic.
  */
 __noinline int refused_note(__u64 net, __u64 what)
 {

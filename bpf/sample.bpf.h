@@ -21,9 +21,9 @@
 
 /*
  * Return this CPU's sample buffer with its head filled in, or NULL: the sampler's rate is
- * exceeded. @what: SAMPLE_WHAT(). *@ret: the sampler's counters, or NULL. Called by
- * sample_in() and sample_out(). The buffer is this CPU's: fill it and send it before the
- * next call.
+ * exceeded. @what: SAMPLE_WHAT(); @bytes: of the frame. *@ret: the sampler's counters, or
+ * NULL. Called by sample_in() and sample_out(). The buffer is this CPU's: fill it and
+ * send it before the next call.
  */
 static __always_inline struct sample_buffer *sample_begin(__u64 what, __u64 bytes,
 							  struct sampled **ret)
@@ -90,9 +90,10 @@ static __always_inline __u32 sample_kept(const struct sample_buffer *b)
 
 /*
  * Sample a frame of @bytes toward the server, or one that the shield sends. @what:
- * SAMPLE_WHAT(). Analysed once by the verifier. Called by sample_maybe(), drop_in(),
- * count_sent() and count_challenged(), after the frame was counted. It copies the frame
- * as it is at the call.
+ * SAMPLE_WHAT() with its sampler. Analysed once by the verifier. Called by
+ * sample_maybe(), drop_in(), count_sent() and count_challenged(), after the frame was
+ * counted, if a sampler takes it. It copies the frame as it is at the call, which must
+ * have @bytes or more: otherwise there is no sample.
  */
 __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 {
@@ -130,9 +131,9 @@ __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 
 /*
  * Return true if the statistic sampler takes the datagram before which @counted of its
- * kind and reason came. Called by sample_maybe(), sample_out_maybe(), drop_in(),
- * count_sent() and count_challenged(), if struct sampling.any is set. struct
- * sampling.every is a power of two.
+ * kind and reason came on this CPU: count(). Called by sample_maybe(),
+ * sample_out_maybe(), drop_in(), count_sent() and count_challenged(), if struct
+ * sampling.any is set. struct sampling.every is a power of two.
  */
 static __always_inline bool sample_statistic(const struct live *l, __u64 counted)
 {
@@ -151,8 +152,8 @@ static __always_inline bool follows(const struct live *l)
 
 /*
  * Return true if the new player @id is to be followed: its address is on the follow list,
- * at random, or it is one of the first. Called by player_enter() alone, which counts
- * struct live.followed.
+ * at random, or it is one of the first. Called by player_enter() alone, which on true
+ * sets PLAYER_FOLLOWED and counts struct live.followed.
  */
 static __always_inline bool follow_this(struct live *l, const struct player_id *id)
 {

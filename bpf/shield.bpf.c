@@ -27,7 +27,7 @@
 /*
  * Count a frame of @bytes that is no datagram to a service. Returns what to do with it.
  * Called by plain_path(), encapsulated_path() and target_find(), once per frame. Only
- * OTHER_TOO_MANY_HEADERS may drop.
+ * OTHER_TOO_MANY_HEADERS may drop, as the verdicts of ABI_OTHERS say.
  */
 static __always_inline int count_other(const struct tables *tab, enum other other,
 				       __u64 bytes)
@@ -46,8 +46,8 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
  * Count a datagram that is decided for @reason, and perhaps sample it. @followed: it is
  * of a followed player. False: there is no such counter; then the caller must pass the
  * frame or drop it without a count. Called at most once per datagram toward a server, by
- * decide(), decision_apply() and cache_count(). drop_in() must count and note the same on
- * the fast path.
+ * decide(), decision_apply() and cache_count(). drop_in(), fast_path_player() and
+ * count_challenged() must count and note the same on the fast path.
  */
 static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, const struct packet *p,
@@ -78,8 +78,9 @@ static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
 /*
  * Note that a datagram goes on to the server: credit its bytes to the prefix, and
  * remember what a connect says. Called by decide() and decision_apply() after
- * count_decision(), for datagrams that pass alone: a credit for a dropped one could be
- * spent on an attacker's victim.
+ * count_decision(), before the frame changes, for datagrams that pass alone, also if only
+ * because the service observes: a credit for a dropped one could be spent on an
+ * attacker's victim.
  */
 static __always_inline void decision_passed(struct xdp_md *ctx, struct live *l,
 					    const struct target *f,
@@ -115,11 +116,10 @@ static __always_inline int decide(struct xdp_md *ctx, struct live *l,
 }
 
 /*
- * Return the slot of the service at a port of which struct port says that the address
- * matters, or -1. @port: its number; @to: offset of the receiver's address. Analysed once
- * by the verifier. Called by target_plain() and target_encapsulated(), with SENDER for
- * the side: @to is the offset of the receiver's address, where packet_address() expects
- * the sender's.
+ * Return the slot of the service that port_lookup() finds, or -1. @port: its number; @to:
+ * offset of the receiver's address. Analysed once by the verifier. Called by
+ * target_plain() and target_encapsulated(), if port_word() has flags or is 0. @to takes
+ * the place of the sender's address here, so port_lookup() is called with SENDER.
  */
 __noinline int exact_slot(struct xdp_md *ctx, __u32 port, __u32 to, __u32 ipv6)
 {
@@ -134,7 +134,8 @@ __noinline int exact_slot(struct xdp_md *ctx, __u32 port, __u32 to, __u32 ipv6)
 
 /*
  * Find the service of a plain datagram after plain_fits(). False: no service is there.
- * Called by plain_path() alone. It must find what target_encapsulated() finds.
+ * Called by plain_path() alone. It must find what target_encapsulated() and
+ * service_find() find. @ret->kind stays unset.
  */
 static __always_inline bool target_plain(struct xdp_md *ctx, const struct tables *tab,
 					 const struct plain *plain,
@@ -152,9 +153,9 @@ static __always_inline bool target_plain(struct xdp_md *ctx, const struct tables
 
 /*
  * parse_encapsulated() as a function that the verifier analyses once. Returns
- * ENCAPSULATED(), or below 0 what parse_headers_other() turns into enum other. Called by
- * target_find() and encapsulated_path(). The result must not be below 0 for a datagram:
- * ENCAPSULATED() leaves bit 31 free.
+ * ENCAPSULATED() for encapsulated_plain(), or below 0 what parse_headers_other() turns
+ * into enum other. Called by target_find() for any frame, and by encapsulated_path(). The
+ * result must not be below 0 for a datagram: ENCAPSULATED() leaves bit 31 free.
  */
 __noinline int parse_headers(struct xdp_md *ctx)
 {
@@ -181,8 +182,9 @@ static __always_inline enum other parse_headers_other(int encapsulated)
 }
 
 /*
- * Find the service of an encapsulated datagram. False: no service is there. Called by
- * target_find() and encapsulated_path(). It must find what target_plain() finds.
+ * Find the service of a datagram after encapsulated_plain(). False: no service is there.
+ * Called by target_find() and encapsulated_path(). It must find what target_plain() and
+ * service_find() find. @ret->kind stays unset.
  */
 static __always_inline bool target_encapsulated(struct xdp_md *ctx,
 						const struct tables *tab,
@@ -212,7 +214,8 @@ static __always_inline enum wire_kind kind_at(struct xdp_md *ctx, enum wire_fami
 /*
  * Parse any frame and find its service and kind. Returns PATH_SLOW with *@p and *@ret
  * set, or what to do with a frame that is no datagram to a service; that one is counted.
- * Called by slow_path(), and by pkt_find() if there is no context.
+ * Called by slow_path(), and by pkt_find() if there is no context. fast_path() must give
+ * fragments and wrong lengths the same kinds.
  */
 static __always_inline int target_find(struct xdp_md *ctx, struct packet *p,
 				       struct target *ret)
@@ -263,7 +266,7 @@ __noinline int slow_path(struct xdp_md *ctx, __u32 whole)
 
 /*
  * Decide about a frame for which plain_path() returned PATH_ENCAPSULATED. Returns what to
- * do, or PATH_*; a frame of PATH_SLOW is not counted yet. Called by shield() alone.
+ * do, or PATH_*; a frame of PATH_* is not counted yet. Called by shield() alone.
  */
 __noinline int encapsulated_path(struct xdp_md *ctx)
 {
@@ -293,8 +296,9 @@ __noinline int encapsulated_path(struct xdp_md *ctx)
 
 /*
  * Decide about a plain frame. @truncated: a constant, see parse_plain(). Returns what to
- * do, or PATH_*: PATH_ENCAPSULATED if the frame is not plain. Called by shield(), and by
- * truncated_path() with @truncated. Traffic of no service must cost one look at the port.
+ * do, or PATH_*, and then has not counted the frame: PATH_ENCAPSULATED if it is not plain
+ * or its lengths disagree. Called by shield(), and by truncated_path() with @truncated.
+ * Traffic of no service must cost one look at the port.
  */
 static __always_inline int plain_path(struct xdp_md *ctx, bool truncated)
 {
@@ -336,8 +340,9 @@ __noinline int truncated_path(struct xdp_md *ctx)
 }
 
 /*
- * Return true if the frame is IPv6 and too short for plain_path() without @truncated.
- * Called by shield() alone, after plain_path() returned PATH_ENCAPSULATED.
+ * Return true if the frame is IPv6 and too short for plain_path() without @truncated:
+ * parse_plain() compares the same. Called by shield() alone, after plain_path() returned
+ * PATH_ENCAPSULATED.
  */
 static __always_inline bool is_truncated(const __u8 *at, const __u8 *end)
 {

@@ -5,7 +5,7 @@
  * open about them: passes, drops, or sends a challenge.
  *
  * A program of its own, so that its cost to the verifier does not add to shield()'s, and
- * a frame that has nothing to do with validation pays nothing. response_cache.bpf.h calls
+ * a frame that has nothing to do with validation pays nothing. shield_cache() tail-calls
  * it too, for queries that are not served from the cache.
  */
 #ifndef SHIELD_VALIDATE_BPF_H
@@ -15,9 +15,10 @@
 #include "validation.bpf.h"
 
 /*
- * Return what the lists decide about the sender, or REASON_COUNT: nothing. An allowed
- * source or master server is not challenged while it is within its own limits. Called by
- * pkt_acl_reason() alone. It charges the source's own limit, so once per datagram.
+ * Return what the lists decide about the sender, or REASON_COUNT: nothing, also of an
+ * allowed source or master server beyond its own limits. Within them it is not
+ * challenged. Called by pkt_acl_reason() alone. It charges the source's own limit, so
+ * once per datagram.
  */
 static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p)
 {
@@ -38,10 +39,11 @@ static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p
 }
 
 /*
- * Fill *@ret from the context that shield() stored, or else parse the frame. @validates:
- * with ret->peer. Returns PATH_SLOW with *@ret set, or what to do with the frame. Called
- * by pkt_find_validated() and pkt_find_cached(). c.decided may be set only from a
- * context of the fast path, which has found the source on no list.
+ * Fill *@ret, which is zero, from the context that shield() or shield_cache() stored, or
+ * else parse the frame. @validates: with ret->peer. Returns PATH_SLOW with *@ret set, or
+ * what to do with the frame; then it is counted. Called by pkt_find_validated() and
+ * pkt_find_cached(). ret->decided may be set only from a context of the fast path, which
+ * has found the source on no list.
  */
 static __always_inline int pkt_find(struct xdp_md *ctx, bool validates,
 				    struct pkt_ctx *ret)
@@ -111,7 +113,8 @@ __noinline int pkt_acl_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
  * Return the reason to drop a datagram that passes for @reason, because a player is at
  * its address or because its source has all its players; otherwise @reason. Analysed once
  * by the verifier. Called by decision_apply() alone, for what would pass. It must apply
- * the rules of admit() at its end, in the same order.
+ * the rules of admit() at its end, in the same order. A new reason belongs in the
+ * comparison of decision_apply() too.
  */
 __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason)
 {
@@ -127,7 +130,7 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 	if (conflict != REASON_WITHIN_LIMITS)
 		return conflict;
 	service = service_at(tables_now(&live), &slot);
-	/* An allowed source beyond its own limits is treated as if in no list. */
+	/* c->acl does not tell an allowed source beyond its limits from others. */
 	return service && connlimit_exceeded(slot, service, pkt_kind(c), &p) &&
 			       pkt_acl(ctx, c) == ACL_NONE
 		       ? REASON_PLAYER_SLOTS
@@ -137,11 +140,12 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 /*
  * Apply the decision @decided, a reason: count it, sample it, and note that the datagram
  * goes on. Returns XDP_PASS or XDP_DROP; REASON_CHALLENGED passes, and its caller sends
- * the challenge. Called once per datagram by both programs. Analysed once by the
- * verifier.
+ * the challenge. Analysed once by the verifier.
  *
- * Called by shield_validate() and by shield_cache(), which counts a query that it serves
- * by cache_count() instead. It takes from no limit: the decision has.
+ * Called once per datagram, before the frame changes, by shield_validate() and by
+ * shield_cache(), which counts a query that it serves by cache_count() instead. It takes
+ * from no limit: the decision has. It does not look at struct service.observe: a service
+ * that observes has no part in the two programs (service_flagged()).
  */
 __noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 decided)
 {
@@ -216,9 +220,9 @@ __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 }
 
 /*
- * Return true if a challenge can be sent in place of the datagram. Called by
- * shield_validate() alone, before the decision: a challenge that cannot be sent must not
- * be taken from the share.
+ * Return true if a challenge can be sent in place of the datagram, of kind_requests().
+ * Called by shield_validate() alone, before the decision: a challenge that cannot be sent
+ * must not be taken from the share. challenge_plain() compares the same on the fast path.
  */
 static __always_inline bool challenge_possible(struct xdp_md *ctx,
 					       const struct pkt_ctx *c)
@@ -236,7 +240,7 @@ static __always_inline bool challenge_possible(struct xdp_md *ctx,
 
 /*
  * Return enum host_keys_state of the service. Called by shield_validate() alone, after
- * the decision.
+ * REASON_CHALLENGED: it says whether keys_challenge_send() or challenge_send() must send.
  */
 static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
 {
@@ -247,9 +251,11 @@ static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
 }
 
 /*
- * Decide about @c. Returns as validation_decide(). An allowed source's cookie counts too:
- * it was challenged when its own limits were exceeded. Called by shield_validate() alone,
- * once: it charges. A source on the deny list must not pass by a cookie.
+ * Decide about @c. Returns the reason: what the fast path or the lists have decided, or
+ * that of validation_decide() or unvalidated_decide(). Sets c->acl, and c->form as
+ * validation_decide(). An allowed source's cookie counts too: it was challenged when its
+ * own limits were exceeded. Called by shield_validate() alone, after c->mute is
+ * determined, once: it charges. A source on the deny list must not pass by a cookie.
  */
 static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 {
