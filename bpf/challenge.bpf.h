@@ -70,7 +70,7 @@ static __always_inline bool addresses_routable(const __be32 *from, const __be32 
 }
 
 /*
- * Return true if a datagram to the service in @slot may be replied to: no port 0, no
+ * Return true if a datagram to the service in @slot may be replied to: @port not 0, no
  * address that Linux would not deliver to or from (multicast, broadcast, loopback,
  * unspecified, the same on both ends), and the frame is for this host. @eth: the frame,
  * of 14 bytes at least; @from, @to: addresses, of @ipv6 four words each; @port: the
@@ -89,8 +89,9 @@ static __always_inline bool reply_allowed(const struct tables *tab, const __u8 *
 /*
  * Return true if a reply to @c can be sent in place of it: reply_allowed(), and no IP
  * options or extension headers, since reply_heads() relies on reply_plain(). Analysed
- * once by the verifier. Called by cache_choose() and challenge_possible() before anything
- * is charged or counted.
+ * once by the verifier. Called by cache_choose() and challenge_possible(), before the
+ * reply is charged or counted. Each reply of shield_validate() and shield_cache() needs
+ * it.
  */
 __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -118,9 +119,10 @@ __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 /* --- challenges ------------------------------------------------------------------ */
 
 /*
- * Return true if a challenge to a @kind with its payload at @payload is not longer on the
- * wire than the request, of @bytes. One to a query has a fixed length; others are
- * compared by challenge_admit(). Called by challenge_possible() and challenge_plain().
+ * Return true if a challenge to the query @kind, which has a fixed length, with its
+ * payload at @payload is not longer on the wire than the request, of @bytes. Always true
+ * for KIND_GETCHALLENGE: challenge_admit() compares that one. Called by
+ * challenge_possible() and challenge_plain(), for kind_requests() alone.
  */
 static __always_inline bool challenge_fits(enum wire_kind kind, __u32 payload,
 					   __u64 bytes)
@@ -130,9 +132,9 @@ static __always_inline bool challenge_fits(enum wire_kind kind, __u32 payload,
 }
 
 /*
- * Make the challenge of @form to @peer in *@ret. Called by challenge_reply() and
- * keys_challenge_send(). The hash must be the one that cookie_expected() computes from
- * the same @peer and @form.
+ * Make the challenge of @form to @peer in *@ret. @peer: of packet_peer() or plain_peer().
+ * Called by challenge_reply() and keys_challenge_send(). The hash must be the one that
+ * cookie_expected() computes from the same @peer and @form.
  */
 static __always_inline void challenge_for(enum wire_family family, enum cookie_form form,
 					  const struct cookie_peer *peer, __u64 now,
@@ -146,10 +148,10 @@ static __always_inline void challenge_for(enum wire_family family, enum cookie_f
 }
 
 /*
- * challenge_arguments() of the request of @length bytes at the offset @payload. Analysed
- * once by the verifier. Called by challenge_write() alone, before the headers change.
- * Returns below 0 if the request has other arguments; then the frame may have changed:
- * drop it.
+ * challenge_arguments() of the request of @length bytes at the offset @payload. @letter:
+ * the last of the cookie. Analysed once by the verifier. Called by challenge_write()
+ * alone, before the headers change. Returns below 0 if the request has other arguments;
+ * then the frame may have changed: drop it.
  */
 __noinline int challenge_arguments_at(struct xdp_md *ctx, __u32 payload, __u32 length,
 				      __u32 letter)
@@ -204,10 +206,11 @@ static __always_inline bool challenge_write(struct xdp_md *ctx, const struct pkt
 }
 
 /*
- * Charge a challenge that is @more bytes longer than its request of @bytes. False: the
- * prefix has no allowance left; then the request is credited, so that one request in ten
- * pays for the next nine of its prefix. Called by challenge_admit() and
- * keys_challenge_send() before the challenge is sent. On false no challenge may be sent.
+ * Charge a challenge that is @more bytes longer than its request of @bytes; @more is
+ * above 0. False: the prefix has no allowance left, and no challenge may be sent. Then
+ * the request is credited: of challenges that are a tenth longer, one request in ten pays
+ * for the next nine of its prefix. Called by challenge_admit() and keys_challenge_send()
+ * before the challenge is sent, at most once for it.
  */
 static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more,
 					     __u32 bytes)
@@ -310,9 +313,11 @@ static __always_inline int send_back(struct xdp_md *ctx)
 
 /*
  * Write the challenge over the request of @c to @s, a frame of @bytes for which
- * reply_allowed() is true, and count it. @a: where and from which IP version. Returns
- * what sends it, or XDP_DROP if there is none: the frame may have been changed. Called by
- * challenge_send() and challenge_plain() after the request was counted.
+ * reply_allowed() is true, and count it. @a: payload and ipv6 are set; the rest is set
+ * here. Returns what sends it, or XDP_DROP if there is none: the frame may have been
+ * changed. Called by challenge_send() and challenge_plain(), after the challenge was
+ * taken from the share and the request was counted as REASON_CHALLENGED. c->peer and
+ * c->net must be set.
  *
  * The order is fixed: admit and charge before the frame is written, count after it. A
  * path that returns XDP_DROP sends nothing and counts nothing as sent.
@@ -341,8 +346,9 @@ static __always_inline int challenge_reply(struct xdp_md *ctx, const struct pkt_
 
 /*
  * Challenge the client of a request for which reply_possible() is true. Returns as
- * challenge_reply(). A function of its own: the verifier walks it once. Called by
- * shield_validate() alone, after the request was counted.
+ * challenge_reply(). Analysed once by the verifier. Called by shield_validate() alone,
+ * for REASON_CHALLENGED of pkt_decide(), after decision_apply() has counted the request,
+ * if pkt_keys() is KEYS_NONE; in any other state keys_challenge_send() is called.
  */
 __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -412,10 +418,11 @@ static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packe
 
 /*
  * Rewrite a datagram with a cookie of @form into the request that it stands for. Returns
- * XDP_PASS, or XDP_DROP if that cannot be; then the frame may have changed. Analysed once
+ * XDP_PASS, or XDP_DROP if that cannot be; then the frame may have changed. A frame with
+ * IP options or extension headers is dropped, except for COOKIE_REPLACED. Analysed once
  * by the verifier. Called by shield_validate() alone, after decision_apply() has counted
- * and passed the datagram with a @form of validation_form(). The text must be what a
- * client would send, since the server parses it.
+ * and passed the datagram, with the @form that validation_decide() put into c->form. The
+ * text must be what a client would send, since the server parses it.
  */
 __noinline int rewrite_request(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 form)
 {

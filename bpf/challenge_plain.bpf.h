@@ -4,9 +4,10 @@
  * most requests of a flood are challenged: the frame is read once and written over.
  * shield_validate() challenges the others by challenge_send().
  *
- * fast_path_tail_call() calls challenge_now() after not_challenged() has found the limits
- * of the request exceeded, its source on no list, and the share not spent. All of the
- * fast path uses plain_net() and plain_player().
+ * fast_path_tail_call() calls challenge_now() for each datagram of address validation
+ * that it does not drop. It sends a challenge only if not_challenged() gave the row: the
+ * request exceeds its limits, and the share is not used up. fast_path() has found the
+ * source on no list. All of the fast path uses plain_net() and plain_player().
  */
 #ifndef CHALLENGE_PLAIN_BPF_H
 #define CHALLENGE_PLAIN_BPF_H
@@ -72,7 +73,9 @@ static __always_inline void plain_peer(const struct plain *plain, __u32 slot,
 
 /*
  * Count the request of @c, a frame of @bytes, as challenged: what count_decision() does
- * for REASON_CHALLENGED. Called by challenge_plain() alone.
+ * for REASON_CHALLENGED, with the class that service_class() returns. Change both. Called
+ * by challenge_plain() alone, before the frame is written over: a sample shows the
+ * request.
  */
 static __always_inline void count_challenged(struct xdp_md *ctx, const struct pkt_ctx *c,
 					     __u64 bytes)
@@ -106,7 +109,8 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct pk
 /*
  * challenge_now() of a frame with its payload at @offset: PLAIN_IPV4 or PLAIN_IPV6, a
  * constant, so that each field is at a constant place. PATH_VALIDATE: no challenge can be
- * sent, and nothing is changed. Called by challenge_now() alone.
+ * sent, and nothing is changed. Called by challenge_now() alone. It reads @target by the
+ * bits of pkt_fill(): change both.
  */
 static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u32 offset,
 					   struct counter_row *row)
@@ -146,8 +150,9 @@ static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u
  * Count the plain request at @offsets, OFFSETS(), as challenged, take the challenge from
  * the share in @row, of which share_exceeded() was false, and send it. @target:
  * TAIL_CTX(). Returns as challenge_reply(); or PATH_VALIDATE, with the context stored as
- * by tail_call_to(), if @row is NULL or no challenge can be sent. Analysed once by the
- * verifier. Called by fast_path_tail_call() alone.
+ * by tail_call_to(), if @row is NULL or no challenge can be sent; then shield() must make
+ * the tail call. Analysed once by the verifier. Called by fast_path_tail_call() alone.
+ * @row must be NULL for an encapsulated or truncated frame.
  */
 __noinline int challenge_now(struct xdp_md *ctx, __u64 target, __u64 offsets,
 			     struct counter_row *row)

@@ -20,7 +20,8 @@
  * what must be validated, or it may carry a cookie. The result is false for a service in
  * observe mode. Called by fast_path(), fast_path_tail_call(), slow_path() and
  * cache_admit(), which must agree on the program that decides. The flag is that of struct
- * service.class_of, which service_finish() computes.
+ * service.class_of, which service_finish() computes. challenges() in
+ * user/shield/shield_shares.c must find the same services.
  */
 static __always_inline bool validation_applies(const struct service *s,
 					       enum wire_kind kind)
@@ -31,7 +32,8 @@ static __always_inline bool validation_applies(const struct service *s,
 /*
  * Return true if the service @s in @slot requires validation of every new client at @now:
  * always, or while it is under load. Called by unvalidated_decide() and
- * greylist_decide(). Changes nothing.
+ * greylist_decide(), for requests to join alone: a query is challenged by its limits.
+ * Changes nothing.
  */
 static __always_inline bool
 validation_required(const struct live *l, const struct service *s, __u32 slot, __u64 now)
@@ -60,8 +62,9 @@ _Static_assert((COUNTER_IN_SERVICE_LIMIT + KIND_GETSTATUS) / COUNTER_CELLS ==
 
 /*
  * Return what a challenge to @kind, a request to join or a query, is sent for. Called by
- * share_of(), share_exceeded() and share_charge(). user/shield/shield_shares.c divides
- * the rate by the same uses.
+ * share_of(), share_exceeded() and share_charge(). `requests` of
+ * user/shield/shield_shares.c has the same use for each kind: the daemon divides the rate
+ * by it.
  */
 static __always_inline enum challenge_use challenge_use(enum wire_kind kind)
 {
@@ -112,9 +115,9 @@ static __always_inline void share_charge(const struct live *l, __u32 slot,
 }
 
 /*
- * Take one challenge from the share. False: share_exceeded(), and nothing is taken. Call
- * it right before the challenge is sent. Called by challenge_decide() alone, at most once
- * for a datagram.
+ * Take one challenge from the share. False: share_exceeded(), and nothing is taken.
+ * Called by challenge_decide() alone, at most once for a datagram, and only if the
+ * challenge can be sent (c->mute is 0).
  */
 static __always_inline bool share_take(const struct live *l, __u32 slot,
 				       enum wire_kind kind, __u64 now)
@@ -192,11 +195,12 @@ echo_too_soon(struct live *l, const struct cookie_peer *peer, enum cookie_form f
 /*
  * Return the reason to drop a KIND_ECHO_RETURN of @length bytes to the service in @slot,
  * which has @family: REASON_INVALID_COOKIE if its sender was not given such a cookie,
- * echo_too_soon()'s, or REASON_COUNT: shield_validate() judges it, and compares the
- * cookie again. The whole cookie is compared, so that no part of it can be guessed. The
- * verifier analyses this function once. Called by cookie_invalid() alone, on the fast
- * path. It must refuse a subset of what shield_validate() refuses, for the same reasons
- * (tests/kern/kern_ways.c).
+ * echo_too_soon()'s, or REASON_COUNT: shield_validate() decides, and compares the cookie
+ * again. The whole cookie is compared, so that no part of it can be guessed. The verifier
+ * analyses this function once. Called by cookie_invalid() alone, on the fast path, for a
+ * source on no list. It must refuse a subset of what shield_validate() refuses, for the
+ * same reasons (tests/kern/kern_ways.c). It reads from the frame what echo_letters()
+ * reads from a text.
  */
 __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 offsets, __u32 length,
 			    __u32 family)

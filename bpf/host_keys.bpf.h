@@ -45,8 +45,9 @@ static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 
 /*
  * Copy what follows the text of a challenge of @length bytes at @payload into @keys.
- * Returns the new enum host_keys_state. Called by keys_learn() alone, while the state is
- * KEYS_UNKNOWN. The text beyond the length must be zeros: the sum counts all of it.
+ * Returns the new enum host_keys_state; KEYS_UNKNOWN: it cannot be read. Called by
+ * keys_learn() alone, while the state is KEYS_UNKNOWN. The text beyond the length must be
+ * zeros: the sum counts all of it.
  */
 static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *keys,
 				       __u32 payload, __u32 length)
@@ -107,7 +108,8 @@ static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64
  * keys of one ends an attempt to join another. So after challenges of two servers that
  * differ, none is sent for the service for an hour (KEYS_SEVERAL).
  *
- * Called by egress_admit() alone, for KIND_CHALLENGE of NetQuake. Keep the order: the
+ * Returns 0, which says nothing. Called by egress_admit() alone, for KIND_CHALLENGE of
+ * NetQuake, and not for a socket of another user (other_socket()). Keep the order: the
  * time first, then KEYS_UNKNOWN, then the keys, and the state last, since
  * keys_challenge_send() compares the time before and after.
  */
@@ -146,8 +148,9 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u3
 }
 
 /*
- * Write the server's keys to @at of the frame. False: there are none. The length is read
- * and bounded right before the helper: see same_copy(). Called by keys_write() alone.
+ * Write the server's keys to @at of the frame. False: there are none, or the frame has no
+ * room. The length is read and bounded right before the helper: see same_copy(). Called
+ * by keys_write() alone, after reply_heads().
  */
 static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 				       struct host_keys *keys)
@@ -182,11 +185,11 @@ static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a
 }
 
 /*
- * challenge_send() for a service in the state KEYS_KNOWN. The shield's text is one
- * character shorter than the server's. Analysed once by the verifier. Called by
- * shield_validate() alone, after decision_apply() has counted REASON_CHALLENGED, for any
- * state but KEYS_NONE. Keys of another server or of two moments must not leave: they end
- * the client's attempt.
+ * challenge_send() for a service in the state KEYS_KNOWN; XDP_DROP in any other state.
+ * The shield's text is one character shorter than the server's. Analysed once by the
+ * verifier. Called by shield_validate() alone, after decision_apply() has counted
+ * REASON_CHALLENGED, for any state but KEYS_NONE; reply_possible() must be true. Keys of
+ * another server or of two moments must not leave: they end the client's attempt.
  */
 __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 {

@@ -3,10 +3,11 @@
  * reply.bpf.h - write another payload into a frame: back to its sender, or on to the
  * server.
  *
- * Headers and tags stay, except for what the new direction and length change. Both
- * checksums are made anew: nothing says that those of the frame were right, and XDP_TX
- * gets no help from the card. Only datagrams without IPv4 options and IPv6 extension
- * headers (reply_plain()); the caller checks.
+ * Headers and tags stay, except for what the new direction and length change. IPv4's TOS
+ * becomes 0 in both directions, IPv6's traffic class and flow label in a reply alone.
+ * Both checksums are made anew: nothing says that those of the frame were right, and
+ * XDP_TX gets no help from the card. Only datagrams without IPv4 options and IPv6
+ * extension headers (reply_plain()); the caller checks.
  *
  * Called by challenge.bpf.h, host_keys.bpf.h and cached_response.bpf.h. Every function
  * that resizes the frame invalidates pointers into it. After a failure the frame may be
@@ -85,9 +86,9 @@ static __always_inline __u64 reply_frame(struct xdp_md *ctx)
  * Lengthen the frame by @more bytes; its @heads bytes of headers stay at its beginning.
  * After a frame that a socket sent over a veth there may be no room, so where the frame
  * cannot grow at its end it grows at its front, where there are 200 bytes. Returns 0 if
- * it cannot. Analysed once by the verifier. Called by reply_resize() alone. After it the
- * frame may begin elsewhere: all pointers are invalid. The caller must write all bytes
- * after @heads anew.
+ * it cannot; then the frame may be corrupt. Analysed once by the verifier. Called by
+ * reply_resize() alone. After it the frame may begin elsewhere: all pointers are invalid.
+ * The caller must write all bytes after @heads anew.
  */
 __noinline int reply_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
 {
@@ -103,8 +104,8 @@ __noinline int reply_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
 }
 
 /*
- * Resize the frame for @a, to at least Ethernet's minimum. False: it cannot be. Called by
- * reply_heads() alone, before any header is written.
+ * Resize the frame for @a, to at least WIRE_LEAST bytes, or its own length if that is
+ * less. False: it cannot be. Called by reply_heads() alone, before any header is written.
  */
 static __always_inline bool reply_resize(struct xdp_md *ctx, const struct reply *a)
 {

@@ -11,7 +11,9 @@
 
 /*
  * A datagram to a service as two integers: its service and kind (TARGET), and where its
- * payload and addresses are in the frame (OFFSETS).
+ * payload and addresses are in the frame (OFFSETS). offsets_packet(), pkt_fill(),
+ * challenge_now(), keys_place(), egress_listed() and egress_validated() take them apart:
+ * change all.
  */
 #define TARGET(slot, kind) ((__u64)(slot) << 16 | (kind))
 #define OFFSETS(payload, addresses, ipv6) \
@@ -35,7 +37,7 @@ static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
 
 /*
  * Return OFFSETS() of @p; offsets_packet() is the inverse. Called by plain_offsets(),
- * slow_path(), pkt_find() and egress_admit().
+ * slow_path(), pkt_find(), egress_admit() and egress_charge().
  */
 static __always_inline __u64 packet_offsets(const struct packet *p)
 {
@@ -44,8 +46,9 @@ static __always_inline __u64 packet_offsets(const struct packet *p)
 
 /*
  * Make the name of the client at @side of @p, for the service in @slot: what a cookie is
- * made for. Called by pkt_find() and echo_refused(). The name must be the
- * same on each path, and that of connect_challenged(), or a cookie is found wrong.
+ * made for. Called by pkt_find() and echo_refused(). The name must be the same on each
+ * path, or a cookie is found wrong: plain_peer(), connect_challenged(),
+ * egress_validated(), and peer_of() in user/shield/shield_fork.c.
  */
 static __always_inline void packet_peer(const struct packet *p, enum side side,
 					__u32 slot, struct cookie_peer *ret)
@@ -64,8 +67,9 @@ static __always_inline void packet_peer(const struct packet *p, enum side side,
  * Note that the server sends a datagram of a handshake to the client of the words @first
  * to @third (struct cookie_peer). @challenges: it is a challenge; then the client is
  * entered, with the number @challenge if that is not 0, and the four challenges before it
- * are kept, since others may have requested some in its name. Returns nonzero if the
- * client is validated.
+ * are kept, since others may have requested some in its name. Its first number fills all
+ * four, which validated_enter() does not clear. Returns nonzero if the client is
+ * validated.
  *
  * Called by egress_validated() alone. Analysed once by the verifier.
  *

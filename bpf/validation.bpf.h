@@ -4,13 +4,18 @@
  * client returns, and decide about requests of unvalidated and validated clients.
  *
  * Under load (validation_required()) a request to join is not forwarded: the client is
- * sent a cookie. A client that returns it is validated for one minute and has limits
+ * sent a cookie. A query is challenged when it exceeds a limit, under load or not. A
+ * client that returns a cookie is validated for one minute after each use and has limits
  * apart from those of unvalidated clients; the datagram with the cookie is rewritten into
- * the request that the server understands. Nothing is stored before a cookie comes back.
+ * the request that the server understands. Address validation stores two things of a
+ * client that has returned no cookie: that the server itself challenged it
+ * (server_challenge_note()), and the hash of a request that must come twice
+ * (greylist.bpf.h).
  *
- * Called by shield_validate(), in three steps: cookie_check(), validation_decide() or
- * unvalidated_decide(), rewrite_request(). They are separate functions, since together
- * they need more stack than there is. Texts: include/challenge.h; cookies: cookie.h;
+ * Called by shield_validate(), in three steps: cookie_check(), then validation_decide()
+ * or unvalidated_decide(), both by pkt_decide(), then rewrite_request()
+ * (challenge.bpf.h). They are separate functions, since together they need more stack
+ * than there is. Texts: include/challenge.h; cookies: cookie.h;
  * validated clients: validated.h; when a challenge is sent: challenge_share.bpf.h.
  */
 #ifndef VALIDATION_BPF_H
@@ -112,7 +117,8 @@ static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct pa
  * Check what @c carries. Returns the form of a cookie that its sender was given; of a
  * COOKIE_NUMBER the number itself, which is above all forms; of a ClientHello its random;
  * 0: none. Analysed once by the verifier. Called by pkt_decide() alone, for
- * kind_returns_cookie(). Changes no table. A form must stay below COOKIE_LEAST, which
+ * kind_returns_cookie() and a sender that is not on the deny list; pkt_find_validated()
+ * must have set c->peer. Changes no table. A form must stay below COOKIE_LEAST, which
  * distinguishes it from a number.
  */
 __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
@@ -144,16 +150,18 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 /* --- decisions ------------------------------------------------------------------- */
 
 /*
- * Charge a request of @class by a validated client, at @times its cost, to the limits @b.
- * They are kept apart from those of unvalidated clients. @greylisted: the client was not
- * validated but sent its request twice; its limits are apart again, with the same rates:
- * DarkPlaces' client also sends NetQuake's request each second, and would leave itself
- * nothing to connect with. Returns REASON_VALIDATED, or the limit that is exceeded; then
- * nothing is charged, except with REASON_CONTENDED.
+ * Charge a request of @class, at @times its cost, to the limits @b of validated clients.
+ * They are kept apart from those of unvalidated clients. @greylisted: it is a
+ * CCREQ_CONNECT, of a client that is validated or only sent it twice; its limits are
+ * apart again, with the same rates: DarkPlaces' client also sends NetQuake's request each
+ * second, and would leave itself nothing to connect with. A ClientHello that came twice
+ * has the limits of validated clients. Returns REASON_VALIDATED, or the limit that is
+ * exceeded; then nothing is charged, except with REASON_CONTENDED.
  *
- * Called by validation_decide() alone. The cells must be those of cell_source() and
- * cell_prefix() (user/shield/shield_cells.h); all limits are compared before the first is
- * charged.
+ * Called by validation_decide() alone, for a right cookie, for a validated client, and
+ * after unvalidated_decide() returned REASON_VALIDATED. The cells must be those of
+ * cell_source() and cell_prefix() (user/shield/shield_cells.h); all limits are compared
+ * before the first is charged.
  */
 static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 						    const struct budget *b, __u32 class,
@@ -205,9 +213,9 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 }
 
 /*
- * Return true if @reason is an exceeded limit, after which a client may be challenged.
- * Called by unvalidated_decide() alone. REASON_CONTENDED is none: the race is lost, not
- * the limit exceeded.
+ * Return true if @reason is an exceeded limit, after which the client of a query may be
+ * challenged. Called by unvalidated_decide() alone. REASON_CONTENDED is none: the race is
+ * lost, not the limit exceeded. A request to join is challenged after a lost race, too.
  */
 static __always_inline bool reason_is_limit(enum reason reason)
 {
@@ -218,7 +226,8 @@ static __always_inline bool reason_is_limit(enum reason reason)
 /*
  * Return REASON_CHALLENGED if this processor may send one more challenge for @c to the
  * service in @slot, and take it from the share, or else @reason. Called by
- * unvalidated_decide() alone, last.
+ * unvalidated_decide() alone, last, if c->mute is 0. On REASON_CHALLENGED
+ * shield_validate() must send the challenge.
  */
 static __always_inline enum reason challenge_decide(const struct live *l, __u32 slot,
 						    const struct pkt_ctx *c,
@@ -228,12 +237,14 @@ static __always_inline enum reason challenge_decide(const struct live *l, __u32 
 }
 
 /*
- * Decide about a CCREQ_CONNECT or first ClientHello: their clients cannot return a
- * cookie: while validation is required they must send the request twice (greylist.bpf.h).
- * @reason: by the limits of unvalidated clients. @random: of a ClientHello, or 0. Returns
- * REASON_VALIDATED, REASON_GREYLISTED or @reason. Called by unvalidated_decide() alone,
- * for KIND_CCREQ_CONNECT and KIND_DTLS_CLIENT_HELLO. greylisted() on the fast path must
- * drop only what is dropped here.
+ * Decide about a CCREQ_CONNECT or first ClientHello. Their clients cannot return a
+ * cookie, so they must send the request twice while validation is required or a limit is
+ * exceeded (greylist.bpf.h). @reason: by the limits of unvalidated clients. @random: of a
+ * ClientHello, or 0. Returns @reason if that is REASON_WITHIN_LIMITS and validation is
+ * not required; REASON_VALIDATED if the request came twice, which validation_decide()
+ * then charges; otherwise REASON_GREYLISTED. Called by unvalidated_decide() alone, for
+ * KIND_CCREQ_CONNECT and KIND_DTLS_CLIENT_HELLO. greylisted() on the fast path must drop
+ * only what is dropped here.
  */
 static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 						   const struct service *s, __u32 random,
@@ -253,8 +264,9 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
  * are in @state (enum host_keys_state): not before the server's are known, and, since
  * such a challenge is longer than the request, only to a client that sends the request
  * twice. The first one is remembered, as in greylist_decide(), and REASON_GREYLISTED is
- * returned. Returns @reason if no challenge can be made. Called by unvalidated_decide()
- * alone, for KIND_GETCHALLENGE, before a challenge is taken from the share.
+ * returned. Returns @reason if no challenge can be made: a request within its limits
+ * passes then, under load too. Called by unvalidated_decide() alone, for
+ * KIND_GETCHALLENGE, before a challenge is taken from the share.
  */
 static __always_inline enum reason challenge_keys_decide(const struct live *l,
 							 __u32 state,
@@ -272,9 +284,9 @@ static __always_inline enum reason challenge_keys_decide(const struct live *l,
 
 /*
  * Return true if @kind is a query that takes part in address validation. Called by
- * kind_requests() and validation_class(). not_challenged() names the same kinds, and
- * kind_takes_part() by family. Two pairs of neighbours: each comparison counts for a
- * flood of connects.
+ * kind_requests() and validation_class(). not_challenged() and `requests` of
+ * user/shield/shield_shares.c name the same kinds, and kind_takes_part() by family. Two
+ * pairs of neighbours: each comparison counts for a flood of connects.
  */
 static __always_inline bool kind_queries(enum wire_kind kind)
 {
@@ -285,7 +297,8 @@ static __always_inline bool kind_queries(enum wire_kind kind)
 
 /*
  * Return true if @kind is a request that a challenge can answer. Others are passed or
- * refused by their limits. Called by pkt_decide().
+ * refused by their limits. Called by pkt_decide(), and by shield_validate() to set
+ * c.mute. challenge_form() must return a form for each of these kinds.
  */
 static __always_inline bool kind_requests(enum wire_kind kind)
 {
@@ -314,12 +327,13 @@ static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
 
 /*
  * Decide about a datagram of an unvalidated client, by the limits of @class and by
- * address validation. @random: of a ClientHello. Returns the reason; REASON_CHALLENGED: a
- * challenge is taken from the share, and the caller must send it; REASON_VALIDATED: it
- * was greylisted and came again. Analysed once by the verifier. Called by pkt_decide()
- * and validation_decide(). It charges, so once per datagram; if @c->mute is set it takes
- * nothing from the share. not_challenged() and connect_refused() must return true only
- * for what is refused here.
+ * address validation. @random: of a ClientHello, or 0. Returns the reason.
+ * REASON_CHALLENGED: a challenge is taken from the share, and shield_validate() must send
+ * it. REASON_VALIDATED: it was greylisted and came again; validation_decide() must charge
+ * it by validated_charge(). Analysed once by the verifier. Called by pkt_decide() and
+ * validation_decide(), with c->net and c->peer set. It charges, so once per datagram; if
+ * @c->mute is set it takes nothing from the share. not_challenged(), connect_refused()
+ * and greylisted() must return true only for what is refused here.
  */
 __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 random)
 {
@@ -373,10 +387,13 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 }
 
 /*
- * Record that @peer returned a cookie of @form. False: its table has no room, or @peer
- * returned one of this form less than 2 s before. @returned: as of cookie_check(). Called
- * by validation_decide() alone, after validated_charge() and for a valid cookie. No other
- * function may set VALIDATED_COOKIE.
+ * Record that @peer returned a cookie of @form, not COOKIE_REPLACED. @returned: as of
+ * cookie_check(). False: its bucket has no cell to take, or @peer returned one of this
+ * form less than 2 s before; then the caller must refuse the datagram. Called by
+ * validation_decide() alone, after validated_charge() and for a valid cookie. A new
+ * number clears VALIDATED_CHALLENGE, so that a connect with it first requests the
+ * server's challenge anew: validation_form(). No other function of the programs may set
+ * VALIDATED_COOKIE (tests/twins.py).
  */
 static __always_inline bool validated_record(struct live *l,
 					     const struct cookie_peer *peer, __u32 form,
@@ -400,8 +417,9 @@ static __always_inline bool validated_record(struct live *l,
 
 /*
  * Return into what to rewrite a datagram with the cookie @returned: enum cookie_form or
- * COOKIE_REPLACED; 0: it has none. Called by validation_decide() alone. @returned must be
- * of cookie_check(): the form is trusted.
+ * COOKIE_REPLACED; 0: it has none. Called by validation_decide() alone, which passes the
+ * result on to rewrite_request(). @returned must be of cookie_check(), and 0 for a
+ * ClientHello: the form is trusted.
  */
 static __always_inline __u32 validation_form(const struct service *s,
 					     const struct validated_cell *cell,
@@ -420,7 +438,7 @@ static __always_inline __u32 validation_form(const struct service *s,
  * validation_form(). @known: the client is in the table of validated.h, validated or only
  * challenged by the server. Called by validation_decide() alone. A client that is not
  * there must get CLASS_UNKNOWN for a later step. A client that is there must never get
- * it: validated_charge() has the limits of greylisted clients at CLASS_UNKNOWN.
+ * it: validated_charge() has the service's limit of CCREQ_CONNECT at CLASS_UNKNOWN.
  * pkt_decide(), not_challenged(), connect_refused() and greylisted() name the same
  * classes: change all.
  */
@@ -437,10 +455,13 @@ static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, b
 /*
  * Decide about a datagram that takes part in address validation. @returned: of
  * cookie_check(), or 0. Returns the reason. If the datagram carries a valid cookie and
- * passes, c->form becomes that into which it is to be rewritten. Called by pkt_decide().
- * Analysed once by the verifier.
+ * passes, c->form becomes that into which it is to be rewritten: shield_validate() must
+ * call rewrite_request(). Called by pkt_decide() alone, once: it charges. Analysed once
+ * by the verifier.
  *
  * A right cookie is recorded last: a client beyond its limits is not validated.
+ * echo_too_soon() on the fast path must refuse only what validated_may_retry() refuses
+ * here.
  */
 __noinline int validation_decide(struct pkt_ctx *c, __u32 returned)
 {
@@ -520,8 +541,10 @@ __noinline int validation_decide(struct pkt_ctx *c, __u32 returned)
 }
 
 /*
- * Return true if a @kind may carry a cookie. Called by pkt_decide() alone.
- * kind_takes_part() must be true for each of these kinds on some family.
+ * Return true if a @kind may carry a cookie, or is a ClientHello, of which
+ * greylist_decide() needs the random. Called by pkt_decide() alone. cookie_check() must
+ * have a case for each of these kinds. kind_takes_part() must be true for each of them on
+ * some family.
  */
 static __always_inline bool kind_returns_cookie(enum wire_kind kind)
 {
