@@ -7,8 +7,8 @@
  * a buffer with zeros after them, the marker first, and are rewritten there.
  *
  * Quake III: the challenge is an `echo` whose frame is at most as long as the request's.
- * One to a query has CHALLENGE_QUERY_N bytes, and challenge_fits() compares the
- * frames. The client must return as many bytes, in the same place:
+ * One to a query has CHALLENGE_QUERY_N bytes, and challenge_fits() compares the frames.
+ * The client returns the marker and what follows `echo `: five bytes less.
  *
  *	getchallenge			echo 7LLLLLL
  *	getchallenge 123 Quake3Arena	echo 7LLLLLLL123xQuake3Arena
@@ -64,8 +64,9 @@ struct challenge_text {
 
 /*
  * Put the lower @n bytes of @letters to @at, the lowest first. Called by
- * rewrite_argued(), rewrite_echo() and rewrite_connect(). @at + @n must be at most
- * CHALLENGE_TEXT, @n at most 8, and both constants, since nothing is compared here.
+ * rewrite_argued(), rewrite_query(), rewrite_echo() and rewrite_connect(). @at + @n must
+ * be at most CHALLENGE_TEXT, @n at most 8, and both constants, since nothing is compared
+ * here.
  */
 static __always_inline void text_put(struct challenge_text *t, __u32 at, __u64 letters,
 				     __u32 n)
@@ -95,7 +96,7 @@ static __always_inline bool echo_begins(enum wire_family family, __u8 first, __u
  * rewrite_query() writes. Servers compare the number of `info` with their protocol, and
  * the echo has no room for it; qstat sends `status 23` and takes an echo for the end of
  * the responses. @end: where the frame ends. Called by challenge_possible() and
- * challenge_plain().
+ * challenge_plain(). On false no challenge may be taken from the share.
  */
 static __always_inline bool challenge_carries(enum wire_kind kind, const __u8 *at,
 					      const __u8 *end, __u32 length)
@@ -277,7 +278,8 @@ static __always_inline __u32 rewrite_argued(struct challenge_text *t, __u32 leng
 
 /*
  * Write the query of Quake II for which @form stands into @t, with zeros after its
- * marker. Returns its length. Called by rewrite_echo().
+ * marker. Returns its length. Called by rewrite_echo(). challenge_carries() must accept
+ * this spelling alone.
  */
 static __always_inline __u32 rewrite_query(struct challenge_text *t,
 					   enum cookie_form form)
@@ -292,8 +294,8 @@ static __always_inline __u32 rewrite_query(struct challenge_text *t,
 
 /*
  * Rewrite what came back into the request for the server of @family. Returns its length.
- * Called by rewrite_request(), after the cookie was checked. @form: of echo_form(), not
- * 0.
+ * @t: of text_load(), with zeros after the @length bytes. Called by rewrite_request(),
+ * after the cookie was checked. @form: of echo_form(), not 0.
  */
 static __always_inline __u32 rewrite_echo(struct challenge_text *t,
 					  enum wire_family family, enum cookie_form form,
@@ -351,7 +353,11 @@ static __always_inline enum cookie_form challenge_form(enum wire_family family,
 	}
 }
 
-/* Return true if a challenge with a cookie of @form is an echo. @form: not 0. */
+/*
+ * Return true if a challenge with a cookie of @form is an echo. @form: not 0. Called by
+ * challenge_kind(), challenge_number() and challenge_admit(). The echoes must be the
+ * first forms of enum cookie_form.
+ */
 static __always_inline bool form_echoes(enum cookie_form form)
 {
 	return form <= COOKIE_STATUS;
@@ -380,7 +386,7 @@ static __always_inline __u32 challenge_length(enum wire_family family,
 }
 
 /*
- * Make an echo with the cookie @letters. The last letter of COOKIE_BARE is left away.
+ * Make an echo with the cookie @letters. The last letter of COOKIE_BARE is left out.
  * Called by challenge_make().
  */
 static __always_inline void challenge_echo(enum cookie_form form, __u64 letters,
@@ -416,7 +422,7 @@ static __always_inline void challenge_ten(enum wire_family family, __u64 first,
 
 /*
  * Make the challenge with a cookie of @form that was made of @hash in @epoch. Called by
- * challenge_for(). The client's answer is checked by making the cookie anew of the same
+ * challenge_for(). A cookie that comes back is checked by making it anew of the same
  * hash: see cookie.h.
  */
 static __always_inline void challenge_make(enum wire_family family, enum cookie_form form,
@@ -516,8 +522,9 @@ static __always_inline __u32 connect_number(const __u8 digits[COOKIE_DIGITS + 1]
 }
 
 /*
- * Return the bytes of the words of `d0pk\cnt\0...\challenge\` and the challenge, which
- * end at the first NUL; 0: more than CHALLENGE_TEXT. Called by cookie_check_tail().
+ * Return the bytes of the words of `d0pk\cnt\0...\challenge\` and the challenge: up to
+ * the first NUL at KEY_STEP_N or after it; 0: there is none in CHALLENGE_TEXT. Called by
+ * cookie_check_tail(). It may be more than the payload has, since zeros follow that.
  */
 static __always_inline __u32 key_step_end(const struct challenge_text *t)
 {
@@ -548,9 +555,9 @@ static __always_inline bool connect_tail(const __u8 tail[CONNECT_TAIL_N],
 }
 
 /*
- * Rewrite a connect with the shield's challenge of @form into `getchallenge`. Returns its
- * length. Called by rewrite_request(), after the cookie was checked. @form: COOKIE_TEXT
- * or COOKIE_NUMBER.
+ * Rewrite a connect with the shield's challenge of @form, or a step of the key exchange,
+ * into `getchallenge`. Returns its length. Called by rewrite_request(), after the cookie
+ * was checked. @form: COOKIE_TEXT or COOKIE_NUMBER.
  */
 static __always_inline __u32 rewrite_connect(struct challenge_text *t,
 					     enum cookie_form form)

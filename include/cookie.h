@@ -11,7 +11,7 @@
  * idle; without a daemon they alternate as they are.
  *
  * SipHash-1-3 (Aumasson, Bernstein 2012): 64 bits of which at most 47 are shown, of a key
- * that is used for five minutes.
+ * that makes cookies for 137 s and that the daemon replaces in the next 137 s.
  *
  * The ingress programs make cookies (challenge_for()) and check them by making them anew
  * (cookie_expected()). The daemon changes keys (rotate_secret()), for which both sides
@@ -35,7 +35,11 @@
 #define COOKIE_LEAST \
 	1000000000u /* the smallest cookie_number(), and how many there are */
 
-/* For which request a cookie was made and how it is spelled. It is valid for no other. */
+/*
+ * For which request a cookie was made and how it is spelled. It is valid for no other.
+ * Echoes come first (form_echoes()). Another form makes struct validated_cell.passed
+ * longer, which is pinned.
+ */
 enum cookie_form {
 	COOKIE_BARE = 1, /* `getchallenge`: 7 letters */
 	COOKIE_ARGUED, /* `getchallenge N ...`: 8 letters, and what was asked */
@@ -47,7 +51,8 @@ enum cookie_form {
 };
 
 struct cookie_secret {
-	__u64 key[2][2]; /* by cookie_key_index() */
+	__u64 key[2][2]; /* by cookie_key_index(); written by the daemon; first word 0:
+			    not made yet */
 };
 
 /*
@@ -157,9 +162,9 @@ static __always_inline __u64 cookie_epoch_like(__u64 now_ns, __u64 parity)
 
 /*
  * Return true if the idle key may be replaced; *@ret_turn says which it is. Not while a
- * cookie of its last epoch is valid, nor shortly before it is used again. For the daemon.
- * The time that is left between (8 epochs, 69 s) must be longer than the interval of
- * shield_maintain().
+ * cookie of its last epoch is valid, nor shortly before it is used again. Called by
+ * rotate_secret() alone, in the daemon. The time that is left between (8 epochs, 69 s)
+ * must be longer than the interval of shield_maintain().
  */
 static inline bool cookie_key_idle(__u64 now_ns, __u32 *ret_turn)
 {
@@ -180,7 +185,7 @@ static __always_inline bool cookie_is_ipv4(const struct cookie_peer *asker)
  * Return the hash of the client @asker, of the lower 24 bits of @epoch and of @form: over
  * 15 bytes, the last of them zeros, if its address is an IPv4 address; else over 24. A
  * hash of the one length equals one of the other only by chance. Called by
- * challenge_for() and cookie_expected(). @asker: of packet_peer().
+ * challenge_for() and cookie_expected(). @asker: of packet_peer() or plain_peer().
  */
 static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
 					 const struct cookie_peer *asker, __u64 epoch,
@@ -221,8 +226,10 @@ static __always_inline __u64 cookie_base32(__u64 bits)
 
 /*
  * Return the spelling as eight characters, the first of them a digit that tells the
- * epoch: 37 bits of the hash. COOKIE_BARE has seven: its last is left out. The first must
- * stay in COOKIE_DIGIT_LOW to COOKIE_DIGIT_TOP: classify_oob() recognises an echo by it.
+ * epoch: 37 bits of the hash. COOKIE_BARE has seven: its last is left out. Called by
+ * challenge_make(), and by echo_cookie_valid() and cookie_check_tail() to compare. The
+ * first must stay in COOKIE_DIGIT_LOW to COOKIE_DIGIT_TOP: classify_oob() recognises an
+ * echo by it.
  */
 static __always_inline __u64 cookie_letters(__u64 hash, __u64 epoch)
 {
@@ -233,16 +240,16 @@ static __always_inline __u64 cookie_letters(__u64 hash, __u64 epoch)
 
 /*
  * Return bit 0 of the epoch that @letters tell. Any @letters: of a datagram that is not
- * checked yet.
+ * checked yet. Called by echo_cookie_valid() and cookie_check_tail().
  */
 static __always_inline __u64 cookie_letters_parity(__u64 letters)
 {
-	return letters & 1; /* of '2' to '9' */
+	return letters & 1; /* of '2' to '9': COOKIE_DIGIT_LOW is even */
 }
 
 /*
  * Return two more characters, in the lowest bytes: 10 bits of the hash. Of COOKIE_TEXT
- * alone.
+ * alone. Called by challenge_make() and cookie_check_tail().
  */
 static __always_inline __u32 cookie_letters_more(__u64 hash)
 {
@@ -251,8 +258,9 @@ static __always_inline __u32 cookie_letters_more(__u64 hash)
 
 /*
  * Return the spelling as a number of ten digits below 2^31, which all engines read and
- * write: 28.9 bits of the hash. The upper half of the range is of odd epochs. The result
- * must be one that cookie_number_fits() accepts.
+ * write: 28.9 bits of the hash. The upper half of the range is of odd epochs. Called by
+ * challenge_make() and cookie_check_number(). The result must be one that
+ * cookie_number_fits() accepts.
  */
 static __always_inline __u32 cookie_number(__u64 hash, __u64 epoch)
 {
@@ -290,7 +298,7 @@ static __always_inline __u64 cookie_five(__u32 v)
 /*
  * Return the first eight of the ten digits of @number in decimal, with leading zeros, the
  * first of them in the lowest byte. The last two are in the lower bytes of *@ret_more.
- * @number: of any size.
+ * @number: of any size. Called by challenge_make() and cookie_decimal().
  */
 static __always_inline __u64 cookie_digits(__u32 number, __u64 *ret_more)
 {

@@ -11,9 +11,10 @@
  * at least the same weight, and the node of all letters that were not sent yet has the
  * lowest place in use.
  *
- * Engines take the first of two equal keys, in any case of letters; so does this. Source:
- * docs/PROTOCOLS-quake3.md. Called by bpf/connects.bpf.h: userinfo_begin(), then
- * userinfo_step() until it returns false or USERINFO_STEPS are taken.
+ * Engines take the first of two equal keys, in any case of letters; so does this, of
+ * values that are numbers in range: userinfo_pair(). Source: docs/PROTOCOLS-quake3.md.
+ * Called by bpf/connects.bpf.h: userinfo_begin(), then userinfo_step() until it returns
+ * false or USERINFO_STEPS are taken.
  *
  * All state is in *@u, of this processor, and no step may depend on another variable. The
  * order of the nodes is a part of the code: tests/include/test_userinfo.c compares the
@@ -31,7 +32,7 @@
 #define USERINFO_ROOT  (USERINFO_PLACE - 1)
 #define USERINFO_STEPS \
 	(1 << 16) /* bound of steps; the longest that was found takes 54,000 */
-#define USERINFO_STRIDE	   4 /* nodes of the same weight that are looked at in one */
+#define USERINFO_STRIDE	   4 /* unused: userinfo_grow() looks at one node a step */
 
 #define USERINFO_NYT	   256 /* of struct userinfo_node.symbol: none of those sent */
 #define USERINFO_INNER	   257 /* no leaf */
@@ -53,8 +54,8 @@ enum userinfo_part {
 
 struct userinfo_node {
 	__u16 weight;
-	__u16 symbol;
-	__u8 parent, left, right;
+	__u16 symbol; /* a letter, USERINFO_NYT or USERINFO_INNER */
+	__u8 parent, left, right; /* places; the last two of USERINFO_INNER alone */
 	__u8 pad;
 };
 
@@ -62,7 +63,7 @@ struct userinfo {
 	__u8 in[USERINFO_IN +
 		8]; /* from the length on; 8 more, so that two can be read */
 	struct userinfo_node node[USERINFO_PLACE];
-	__u8 leaf[256]; /* the place of each letter's; if it is that is looked at */
+	__u8 leaf[256]; /* the place of each letter's leaf; userinfo_read() compares it */
 	__u32 bit, bits; /* of the code: the next, and how many there are */
 	__u32 letters; /* still to come */
 	__u8 phase, part;
@@ -79,8 +80,10 @@ struct userinfo {
 };
 
 /*
- * Begin to read @n bytes that are in @u->in. False: there is nothing to read. Called by
- * connect_read_q3(); the 8 bytes after them may be anything.
+ * Begin to read the @n bytes that are in @u->in. False: there is nothing to read. Called
+ * by connect_read_q3(), after it has put them there; the 8 bytes after them may be
+ * anything. node and leaf keep what an earlier connect left, which userinfo_read() must
+ * not trust.
  */
 static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
 {
@@ -107,12 +110,14 @@ static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
 
 /* --- the text ---------------------------------------------------------------- */
 
+/* Five letters as they are in struct userinfo.key: the last one lowest. */
 #define USERINFO_WORD(a, b, c, d, e) \
 	((__u64)(a) << 32 | (__u64)(b) << 24 | (__u64)(c) << 16 | (__u64)(d) << 8 | (e))
 
 /*
- * Keep a key and its value that are complete. Called by userinfo_letter() at the end of a
- * value.
+ * Keep a key and its value that are complete. Called by userinfo_letter() at each end of
+ * a value and of the text; it does nothing where no value is read. A value that is no
+ * number or out of range is passed over, and a later one of the same key counts.
  */
 static __always_inline void userinfo_pair(struct userinfo *u)
 {
@@ -151,8 +156,8 @@ static __always_inline void userinfo_digit(struct userinfo *u, __u8 c)
 }
 
 /*
- * Read one more character of the text. False: nothing more is needed. Called by
- * userinfo_read().
+ * Read one more character of the text. False: nothing more is needed, or the text does
+ * not begin with a quote. Called by userinfo_read().
  */
 static __always_inline bool userinfo_letter(struct userinfo *u, __u8 c)
 {
@@ -325,6 +330,7 @@ static __always_inline bool userinfo_read(struct userinfo *u)
 	}
 	if (!userinfo_letter(u, symbol) || !--u->letters)
 		return false;
+	/* Stale if the letter is new: below the places in use, or another letter's. */
 	leaf = u->leaf[symbol & 0xff];
 	if (leaf < u->unsent || u->node[leaf].symbol != symbol)
 		return userinfo_split(u, symbol);
@@ -335,8 +341,8 @@ static __always_inline bool userinfo_read(struct userinfo *u)
 }
 
 /*
- * Take one step. False: it is over, and @u->has says what was found. Called by
- * connect_step(), after userinfo_begin() was true.
+ * Take one step. False: it is over, and @u->has says what was found; the caller must
+ * stop. Called by connect_step(), after userinfo_begin() was true.
  */
 static __always_inline bool userinfo_step(struct userinfo *u)
 {

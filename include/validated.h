@@ -16,10 +16,10 @@
  * name finds the tag.
  *
  * Called by the ingress programs and, for challenges of servers, by egress
- * (server_challenge_note()); `explain` reads the cells (walk_joining()). The table is
- * pinned: if the hash, the tag or the name of a cell changes, raise ABI_VERSION
- * (user/shield/shield_abi.c). tests/include/test_races.c enters clients from several
- * threads.
+ * (server_challenge_note()); `explain` reads the cells (walk_joining()), and enters
+ * clients in a copy (user/shield/shield_fork.c). The table is pinned: if the hash, the
+ * tag or the name of a cell changes, raise ABI_VERSION (user/shield/shield_abi.c).
+ * tests/include/test_races.c enters clients from several threads.
  */
 #ifndef VALIDATED_H
 #define VALIDATED_H
@@ -50,14 +50,14 @@
 
 struct validated_cell {
 	struct cookie_peer name; /* the client; its last word has the state too */
-	__u64 used_ns;
+	__u64 used_ns; /* ns of the shield's clock */
 	__u32 cookie; /* the number that the client returned (QuakeWorld, Quake II) */
 	__u32 challenge; /* the number in the server's last challenge to it */
 	__u32 earlier[4]; /* and in the four before: other sources may have requested some
 			     in its name */
 	__u32 flags; /* VALIDATED_COOKIE, VALIDATED_CHALLENGE, VALIDATED_NUMBER */
 	__u32 passed[COOKIE_FORMS]; /* when a cookie of each form last passed, units of
-				       2^20 ns */
+				       2^20 ns; 0: never; validated_record() writes it */
 };
 _Static_assert(sizeof(struct validated_cell) == 88, "struct validated_cell has a hole");
 
@@ -129,9 +129,9 @@ static __always_inline bool validated_alive(const struct validated_cell *cell,
 /*
  * Return the cell of @peer, or NULL: it was not entered, or not used in the last minute.
  * The client is validated only if the cell has VALIDATED_COOKIE. Any program, without a
- * lock. Changes nothing: a caller that counts this as a use sets used_ns. Of a client
- * without a cell it must mostly read the tags alone: each request to join of a flood
- * calls it.
+ * lock: another CPU may give the cell to another client meanwhile. Changes nothing: a
+ * caller that counts this as a use sets used_ns. Of a client without a cell it must
+ * mostly read the tags alone: each request to join of a flood calls it.
  */
 static __always_inline struct validated_cell *
 validated_find(struct validated_table *t, const struct cookie_peer *peer,
@@ -158,9 +158,10 @@ validated_find(struct validated_table *t, const struct cookie_peer *peer,
 
 /*
  * Return true if another request of @form may pass: the last was at least VALIDATED_RETRY
- * before. A client answers all echoes that other sources requested in its name; these
- * must not use up its limits. Called by echo_too_soon() and validation_decide(), and by
- * validated_record(), which then sets the time.
+ * before. @form: below COOKIE_FORMS, as the caller has compared. A client answers all
+ * echoes that other sources requested in its name; these must not use up its limits.
+ * Called by echo_too_soon() and validation_decide(), and by validated_record(), which
+ * then sets the time.
  */
 static __always_inline bool validated_may_retry(struct validated_cell *cell,
 						enum cookie_form form, __u64 now_ns)
@@ -226,9 +227,11 @@ static __always_inline __u32 validated_choose(const struct validated_table *t,
 
 /*
  * Enter @peer, or renew its entry. Returns its cell, or NULL: all cells of its bucket are
- * being written. A cell that another client had is returned with nothing known but the
- * name. Called by validated_record() and server_challenge_note(), which write what is
- * known to the cell and its flags.
+ * being written, or another CPU took the chosen one first. A cell that another client had
+ * is returned with nothing known but the name; `earlier` is not cleared, and counts only
+ * with VALIDATED_CHALLENGE. An entry that is over loses its flags. Called by
+ * validated_record() and server_challenge_note(), which write what is known to the cell
+ * and its flags, and by trial_catch_up() and trial_validate() in userland.
  */
 static __always_inline struct validated_cell *
 validated_enter(struct validated_table *t, const struct cookie_peer *peer,
