@@ -9,7 +9,7 @@
  *
  * Called by conntrack_ingress.bpf.h for what the slow path decides. Egress calls the
  * look-ups too (player_confirm(), detect_kind()). The fast path calls player_first(),
- * player_record() and packet look-ups, and learns nothing.
+ * player_record(), may_have_moved() and may_have_narrow(), and learns nothing.
  *
  * Locking: none. The datagrams of one peer mostly come to one CPU. Where they do not, a
  * lost race loses one step of learning, or lets one datagram more through a limit.
@@ -26,9 +26,9 @@
 #include "sequence.bpf.h"
 #include "players.h"
 
-#define AGREED_QPORT	8 /* agreeing datagrams before a learned qport is enforced */
+#define AGREED_QPORT	8 /* agreeing datagrams after the first; then it is enforced */
 #define AGREED_CONNECT	2 /* the same for a qport that an unproved connect named */
-#define AGREED_CHECKSUM 16
+#define AGREED_CHECKSUM 16 /* valid checksums, then one is demanded */
 
 /*
  * Limit of one player: more than any client sends (250 frames per second, each sent three
@@ -61,9 +61,9 @@ static __always_inline bool netchan_read_q2(struct cursor c, struct netchan *ret
 }
 
 /*
- * Read a DTLS record (its epoch as the qport), or a sequence with unknown flag bits.
- * False: too short. Called by netchan_read() alone. The fast path has no counterpart:
- * game_kind() leaves these datagrams to the slow path.
+ * Read a DTLS record, its epoch as the qport, or a sequence of FAMILY_AUTO with unknown
+ * flag bits, which has no qport. False: too short. Called by netchan_read() alone. The
+ * fast path has no counterpart: game_kind() leaves these datagrams to the slow path.
  */
 static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor c,
 					      struct netchan *ret)
@@ -86,9 +86,10 @@ static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor
 }
 
 /*
- * Read the fields of a payload into *@ret. @family: as match_family() returned it. False:
- * too short. Called by player_decide() and player_admit() on the slow path. It must read
- * what netchan_head() reads on the fast path.
+ * Read the fields of a payload into *@ret, which is zero or of the same payload: a field
+ * that the protocol lacks stays. @family: of match_family(), or a service's that is
+ * family_is_little(). False: too short. Called by player_decide() and player_admit() on
+ * the slow path. It must read what netchan_head() reads on the fast path.
  */
 static __always_inline bool netchan_read(enum wire_family family, enum wire_kind kind,
 					 struct cursor c, struct netchan *ret)
@@ -118,10 +119,13 @@ static __always_inline bool netchan_read(enum wire_family family, enum wire_kind
 /* --- learning ---------------------------------------------------------------- */
 
 /*
- * Learn the qport from one more datagram. It is enforced (PLAYER_QPORT) after
- * AGREED_QPORT datagrams in sequence that have the same. Called by player_learn() alone,
- * before PLAYER_QPORT is set. A repeated sequence must not count, or one spoofed datagram
- * sent eight times would set the qport.
+ * Learn the qport from one more datagram. The first is noted. It is enforced
+ * (PLAYER_QPORT) after AGREED_QPORT more with the same qport, each 1 to 63 ahead of the
+ * one before; another qport, or one that is late or further ahead, begins the count anew.
+ * A repeated sequence must not count, or one spoofed datagram sent eight times would set
+ * the qport. Called by player_learn() alone, before PLAYER_QPORT is set. @n->qport: in
+ * Quake II masked, by player_learn_field(). The caller must call player_record() with
+ * @settled false next: it notes the sequence that is compared here.
  */
 static __always_inline void qport_learn(struct player *player, const struct netchan *n)
 {
@@ -141,9 +145,10 @@ static __always_inline void qport_learn(struct player *player, const struct netc
 /*
  * Learn that the player sends checksums, from one more datagram that has a valid one.
  * OpenArena announces protocol 71 and sends none; so the checksum is demanded only after
- * AGREED_CHECKSUM valid ones (by chance: 2^-32 each). Called by player_learn() alone,
- * after PLAYER_QPORT is set. Enforcing the checksum too early drops all datagrams of a
- * client that sends none.
+ * AGREED_CHECKSUM valid ones (by chance: 2^-32 each). Sequence 1 does not count, since
+ * its checksum is 0 for every challenge. Called by player_learn() alone, after
+ * PLAYER_QPORT is set, for a near sequence: q3_match() alone returns MATCH_LEARNS for
+ * one. Enforcing the checksum too early drops all datagrams of a client that sends none.
  */
 static __always_inline void checksum_learn(struct player *player, const struct netchan *n)
 {
@@ -154,11 +159,13 @@ static __always_inline void checksum_learn(struct player *player, const struct n
 }
 
 /*
- * Learn where a stream goes on that is far from @sequence: the first such datagram is
- * noted, the second that continues it counts (true). Behind, the stream begins anew
+ * Learn that a stream goes on at @sequence, which is far from its highest. False: the
+ * first such datagram, which is noted in @player->jumped; drop it. True: it is 1 to
+ * SEQUENCE_NEAR ahead of the noted one. If @sequence is behind, the stream begins anew
  * there; ahead, player_record() moves it there. Called by player_learn(), player_follow()
- * and netquake_learn(). One datagram must never move the stream: an attacker that spoofs
- * one could end the player's game.
+ * and netquake_learn(); in NetQuake only with PLAYER_SEQUENCE, since clock_latest has the
+ * same place before. One datagram must never move the stream: an attacker that spoofs one
+ * could end the player's game.
  */
 static __always_inline bool gap_learn(struct player *player, __u32 sequence)
 {
@@ -173,8 +180,9 @@ static __always_inline bool gap_learn(struct player *player, __u32 sequence)
 }
 
 /*
- * Learn from @n, of which player_match() said MATCH_LEARNS. False: drop it. Called by
- * player_learn_field() alone. At most one thing may be learned from a datagram.
+ * Learn from @n, of which player_match() said MATCH_LEARNS. False: drop it. True: the
+ * limit is not charged yet; call player_record(). Called by player_learn_field() alone.
+ * At most one thing may be learned from a datagram.
  */
 static __always_inline bool player_learn(struct player *player, const struct netchan *n)
 {
@@ -188,10 +196,10 @@ static __always_inline bool player_learn(struct player *player, const struct net
 }
 
 /*
- * Take one datagram from the limit with state *@due_ns. False: exceeded. No
- * compare-and-swap: the datagrams of a peer mostly come to one CPU, and elsewhere two at
- * the same moment count as one. Called by player_record(), player_follow() and
- * netquake_spoofable(). On false nothing changes.
+ * Take @cost_ns from the limit with state *@due_ns. False: exceeded, and nothing changes.
+ * No compare-and-swap: the datagrams of a peer mostly come to one CPU, and elsewhere two
+ * at the same moment count as one. Called by player_record(), player_follow() and
+ * netquake_spoofable().
  */
 static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burst_ns,
 					__u64 now)
@@ -206,13 +214,14 @@ static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burs
 }
 
 /*
- * Count a datagram of the player, and move its stream to @sequence. @settled: the
- * sequence matched; else any source could have sent it, and the stream takes it as it is.
- * A datagram a few ahead costs as much as those between, so that nothing carries the
- * stream away faster than the limit. Returns REASON_PLAYER, or REASON_PLAYER_LIMIT: then
- * nothing changes. Called by player_learn_field(), player_decide(), netquake_learn() and,
- * on the fast path, fast_path_player(): both paths must charge the same. The fast path
- * calls it before it counts, and leaves a refused datagram to the slow path.
+ * Count a datagram of the player, charge its limit, and move its stream to @sequence.
+ * @settled: the sequence matched; false while the qport is learned: any source could have
+ * sent it, and the stream takes it as it is. A datagram 2 to SEQUENCE_NEAR ahead costs as
+ * much as those between, so that nothing carries the stream away faster than the limit.
+ * Returns REASON_PLAYER, or REASON_PLAYER_LIMIT: then nothing changes. Called by
+ * player_learn_field(), player_decide(), netquake_learn() and, on the fast path,
+ * fast_path_player(): both paths must charge the same. The fast path calls it before it
+ * counts, and leaves a refused datagram to the slow path.
  */
 static __always_inline enum reason player_record(struct player *player, __u32 sequence,
 						 bool settled, __u64 now)
@@ -265,10 +274,10 @@ static __always_inline struct player_cell *player_cell(struct live *l, __u32 at)
 
 /*
  * Return the first cell with the tag of @id, which is mostly the right one: the caller
- * must check it with cell_is(), and on false use player_find(). NULL: @id is surely not
- * in the table. Called by player_find() and, on the fast path, by is_no_player() and
- * fast_path_player(). It must touch one word for a source that is no player: each
- * datagram of a flood of game traffic pays for it.
+ * must check it with cell_is(), and on false use player_find() or leave the datagram to
+ * the slow path. NULL: @id is surely not in the table. Called by player_find() and, on
+ * the fast path, by is_no_player() and fast_path_player(). It must touch one word for a
+ * source that is no player: each datagram of a flood of game traffic pays for it.
  */
 static __always_inline struct player_cell *player_first(struct live *l,
 							const struct player_id *id)
@@ -333,8 +342,8 @@ static __always_inline void packet_player(const struct packet *p, enum side peer
 
 /*
  * Make the key in the map qports of a player at the address and service of @id. @narrow:
- * 0, or QPORT_NARROW. Called by player_by_qport() and player_index(). The daemon removes
- * entries by the same key (user/shield/shield_players.c).
+ * 0, or QPORT_NARROW. Called by player_by_qport() and player_index(). migrate_qport()
+ * makes the same key, and forget_qport() removes entries by it (user/shield).
  */
 static __always_inline void qport_key(const struct player_id *id, __u16 qport,
 				      __u16 narrow, struct qport_key *ret)
@@ -346,8 +355,9 @@ static __always_inline void qport_key(const struct player_id *id, __u16 qport,
 
 /*
  * Return the index of the player that has @qport at the address of @id, whatever its
- * port, or PLAYERS_MAX. Called by player_search_qport() alone. The load from struct
- * live.moved must stay first: it spares nearly all datagrams the look-up in the map.
+ * port, or PLAYERS_MAX. The map may be out of date: moved_match() compares the qport
+ * again. Called by player_search_qport() alone. The load from struct live.moved must stay
+ * first: it spares nearly all datagrams the look-up in the map.
  */
 static __always_inline __u32 player_by_qport(struct live *l, const struct player_id *id,
 					     __u16 qport, __u16 narrow)
@@ -367,8 +377,9 @@ static __always_inline __u32 player_by_qport(struct live *l, const struct player
 }
 
 /*
- * The same with a qport of 16 bits, or else, if @narrow, with its lower 8. Analysed once
- * by the verifier. Called by player_moved() alone. Changes nothing.
+ * player_by_qport() of a qport of 16 bits, or else, if @narrow, of its lower 8. Analysed
+ * once by the verifier. Called by player_moved() alone. Changes nothing. may_have_qport()
+ * must look at the same counts.
  */
 __noinline int player_search_qport(__u64 first, __u64 second, __u64 third, __u32 qport,
 				   __u32 narrow)
@@ -385,7 +396,8 @@ __noinline int player_search_qport(__u64 first, __u64 second, __u64 third, __u32
  * Return the player at the address of @id that has the qport of @n, and another port;
  * NULL: none. Servers of Quake III, QuakeWorld and Quake II follow a qport to its new
  * port; egress will then enter that. Called by player_admit() alone, for game traffic
- * that belongs to no player at its port. may_have_qport() on the fast path must be true
+ * that belongs to no player at its port and begins with a sequence. The caller must ask
+ * player_alive(), then player_follow(). may_have_qport() on the fast path must be true
  * whenever this finds a player.
  */
 static __always_inline struct player *player_moved(struct live *l,
@@ -443,9 +455,10 @@ __noinline int may_have_narrow(__u64 first, __u64 second, __u64 third, __u32 qpo
 /*
  * Enter the qport of @player, which is known (PLAYER_QPORT), in the map qports, so that
  * the player is found when its port changes. Full: the player is not found then. Called
- * by player_learn_field() and connect_recall() when PLAYER_QPORT is set. struct
- * live.moved is added to once for a new entry, as the daemon takes one off when it
- * removes the entry; a count that is too low hides a player whose port changed.
+ * by player_learn_field() and connect_recall() when PLAYER_QPORT is set; migrate_qport()
+ * does the same. An entry that exists leads to the newer port, and is not counted again:
+ * forget_qport() takes one off struct live.moved for each entry that it removes, and a
+ * count that is too low hides a player whose port changed.
  */
 static __always_inline void player_index(struct live *l, const struct player_id *id,
 					 enum wire_family family,

@@ -11,7 +11,7 @@
  * challenge; NetQuake's is not, since a spoofed CCREQ_CONNECT is enough to draw game
  * traffic: conntrack_netquake.bpf.h.
  *
- * All functions are called at TC egress, by player_confirm() unless their comment says
+ * All functions run at TC egress, called by player_confirm() unless their comment says
  * otherwise. The amplification limit does not apply to game traffic to a verified player,
  * so no function may set PLAYER_VERIFIED for what a spoofed request alone can draw from a
  * server.
@@ -29,8 +29,9 @@
 
 /*
  * Return the decimal number, perhaps negative, @skip bytes into the payload at @offset;
- * 0: there is none. Up to 10 digits. Called by player_accept() and egress_validated().
- * The loop's bound and the mask of @skip must stay, for the verifier.
+ * 0: there is none. Reads up to 11 characters, modulo 2^32. @skip: 0 to 63. Called by
+ * player_accept() and egress_validated(). The loop's bound and the mask of @skip must
+ * stay, for the verifier.
  */
 __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 {
@@ -90,7 +91,8 @@ enum kind_mark {
 	KIND_HANDSHAKE = 16,
 	/*
 	 * A server's challenge, after which its client may go on joining: it enters its
-	 * receiver in the table of the validated.
+	 * receiver in the table of validated.h, not validated. challenge_at() says where
+	 * its number is.
 	 */
 	KIND_CHALLENGES = 32,
 	/*
@@ -101,7 +103,7 @@ enum kind_mark {
 	KIND_REPORTS = 64,
 };
 
-/* Two zeros end it: detect_speakers. */
+/* By kind: a mask of enum kind_mark. Two zeros end it, as detect_speakers. */
 static const __u8 kind_marks[KIND_COUNT + 2] = {
 	[KIND_CONNECTRESPONSE] = KIND_HANDSHAKE | KIND_ACCEPTS,
 	[KIND_CLIENT_CONNECT] = KIND_HANDSHAKE | KIND_ACCEPTS,
@@ -150,7 +152,8 @@ static __always_inline bool kind_is_netquake(enum wire_kind kind)
  * Return the sequence of the server's game datagram in @p; 0: too short. Called by
  * sequence_restarts() and sequence_note() alone; the field of struct player with this
  * name is what sequence_note() keeps. The highest bit of a little-endian sequence is
- * cleared as in netchan_head(), since acknowledgements are compared with the result.
+ * cleared as in netchan_head(), and in Quake II the next by the caller, since
+ * acknowledgements are compared with the result.
  */
 static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct packet *p)
 {
@@ -167,8 +170,9 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 /*
  * Return true if an unreliable datagram of NetQuake is of another connection than those
  * before: servers count them from 0, and never back. Then what was learned belongs to a
- * connection that has ended. Called by player_confirm() alone, for KIND_NQ_UNRELIABLE. On
- * true player_confirm() enters the player anew, and all that was learned is lost.
+ * connection that has ended. Called by player_confirm() alone, for KIND_NQ_UNRELIABLE and
+ * before clock_note(), which notes the sequence. On true player_confirm() enters the
+ * player anew, and all that was learned is lost.
  */
 static __always_inline bool sequence_restarts(const struct player *player,
 					      const struct packet *p)
@@ -181,10 +185,12 @@ static __always_inline bool sequence_restarts(const struct player *player,
 
 /*
  * Note the server's clock in a NetQuake update, which a client's moves return:
- * clock_verify(). Returns the clock with a mark that is to leave in its place, or 0:
- * leave it as it is. Called by player_confirm() alone, for KIND_NQ_UNRELIABLE, after the
- * player was found or entered. The clock that leaves must equal the one that
- * clock_verify() expects: clock_marked() of the same player and clock.
+ * clock_verify(). Returns the clock with a mark that clock_write() is to write in its
+ * place, or 0: leave it as it is, as of a player whose moves are known. Called by
+ * player_confirm() alone, for KIND_NQ_UNRELIABLE, after the player was found or entered.
+ * The first clock sets PLAYER_CLOCKS, also where none is marked. The clock that leaves
+ * must equal the one that clock_verify() expects: clock_marked() of the same player and
+ * clock.
  */
 static __always_inline __u32 clock_note(const struct player_id *id, struct player *player,
 					const struct packet *p)
@@ -240,7 +246,8 @@ static __always_inline __u32 clock_note(const struct player_id *id, struct playe
  * level that may pass beyond the amplification limit: netquake_signs_on(). Called by
  * player_confirm() alone, for game traffic other than KIND_NQ_ACK, KIND_NQ_UNRELIABLE and
  * KIND_DTLS_DATA. Outside of NetQuake sent_sequence must not move back: ack_in_window()
- * could refuse the player's acknowledgements.
+ * could refuse the player's acknowledgements. With PLAYER_CLOCKS a block notes nothing:
+ * updates_sent has the place.
  */
 static __always_inline bool sequence_note(const struct live *l, struct player *player,
 					  enum wire_family family, enum wire_kind kind,
@@ -267,7 +274,8 @@ static __always_inline bool sequence_note(const struct live *l, struct player *p
 /*
  * Enter a new player of these words with @flags. Returns its index, or PLAYERS_MAX: no
  * room (include/players.h). Analysed once by the verifier. Called by player_new() alone.
- * No other function of the programs may call players_enter().
+ * Decides here alone whether the daemon follows the player. No other function of the
+ * programs may call players_enter().
  */
 __noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
 			    __u32 flags)
@@ -285,8 +293,9 @@ __noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
 
 /*
  * Enter @id and return its entry. NULL: no room; its datagrams are then limited as an
- * unvalidated client's. Called by player_confirm() alone. An entry that exists is
- * overwritten: call it only if nothing that was learned counts any more.
+ * unvalidated client's, and the server's to it are charged. @flags: of flags_new().
+ * Called by player_confirm() alone. An entry that exists is overwritten: call it only if
+ * nothing that was learned counts any more.
  */
 static __always_inline struct player *
 player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
@@ -298,9 +307,11 @@ player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
 }
 
 /*
- * Return the flags of a player that is entered for a datagram of @kind. PLAYER_VERIFIED
- * may be set only for a kind that a server sends after a challenge has returned. Called
- * by player_confirm() alone.
+ * Return the flags of a player that is entered for a datagram of @kind, which has
+ * KIND_ACCEPTS, KIND_GAME or KIND_NETQUAKE. PLAYER_VERIFIED may be set only for a kind
+ * that a server sends after a challenge has returned. Called by player_confirm() alone.
+ * kind_transport() must return the same PLAYER_NETQUAKE or PLAYER_RECORDS for what the
+ * client sends.
  */
 static __always_inline __u8 flags_new(enum wire_kind kind)
 {
@@ -314,9 +325,11 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 }
 
 /*
- * Note the address of @player when the server sends to it: player_address_check(). Called
- * by player_confirm() alone, for each datagram to a player, so it must write seldom:
- * player_address_note() writes about once per second.
+ * Note the address of @player when the server sends to it, for player_address_check():
+ * not of a NetQuake player whose moves are not known or that was silent for
+ * NETQUAKE_HEARD_NS, and not of one with DTLS. Called by player_confirm() alone, for each
+ * datagram to a player, so it must write seldom: player_address_note() writes about once
+ * per second.
  */
 static __always_inline void player_note(const struct player_id *id,
 					const struct player *player, __u64 now)
@@ -335,9 +348,9 @@ static __always_inline void player_note(const struct player_id *id,
 
 /*
  * Note what follows from an acceptance: the challenge (Quake III), and the qport of the
- * client's connect. Called by player_confirm() alone, last, of KIND_ACCEPTS.
- * The challenge must come from the server's own datagram; connect_recall() decides how
- * far the qport of the client's connect is trusted.
+ * client's connect. Called by player_confirm() alone, last, of KIND_ACCEPTS, after the
+ * player was entered. The challenge must come from the server's own datagram;
+ * connect_recall() decides how far the qport of the client's connect is trusted.
  */
 static __always_inline void player_accept(struct __sk_buff *ctx,
 					  const struct player_id *id,
@@ -360,13 +373,14 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 }
 
 /*
- * Keep the table of players in step with a datagram from the server. Returns true if the
- * receiver is a verified player: then the amplification limit does not apply to game
- * traffic and to QuakeWorld's chunks of a download. *@ret_followed: the daemon follows
- * it. *@ret_signs_on: this is a block of a NetQuake level that may pass beyond that
- * limit. *@ret_clock: as of clock_note(). @marks: of @kind. Called by egress_admit()
- * alone, first, with a parsed @p. Keep the order: connlimit_note() needs the time before
- * sent_ns is set, and clock_note() must see the entry of this connection.
+ * Keep the table of players in step with a datagram from the server. Returns true for
+ * game traffic, or a chunk of a QuakeWorld download, to a verified player: then the
+ * caller must not charge it. An acceptance returns false. *@ret_followed: the daemon
+ * follows the receiver. *@ret_signs_on: this is a block of a NetQuake level that may pass
+ * beyond the amplification limit. *@ret_clock: as of clock_note(). All three are 0
+ * before, and mostly stay. @marks: of @kind. Called by egress_admit() alone, first, with
+ * a parsed @p. Keep the order: spoke_ns is read before player_new() and sent_ns overwrite
+ * the time for connlimit_note(), and clock_note() must see the entry of this connection.
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,

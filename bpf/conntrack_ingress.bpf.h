@@ -3,9 +3,10 @@
  * conntrack_ingress.bpf.h - decide about a datagram in a player's name: let it in, learn
  * from it, or drop it; and about one that an engine could take for a player's.
  *
- * Called by admit() (ratelimit.bpf.h): player_admit() first, for game traffic;
- * player_address_check() last, for what would pass. Also by shield_validate();
- * protocol_mismatch() by the fast path too.
+ * Called by the slow path (ratelimit.bpf.h): player_admit() by admit_unlisted(), before
+ * the limits; player_address_check() by admit(), for what would pass, and by
+ * player_conflict() for shield_validate() and shield_cache(). The fast path calls
+ * protocol_mismatch() too.
  */
 #ifndef CONNTRACK_INGRESS_BPF_H
 #define CONNTRACK_INGRESS_BPF_H
@@ -14,9 +15,10 @@
 #include "player_address.bpf.h"
 
 /*
- * Learn from a datagram of Quake III, QuakeWorld or Quake II. Returns REASON_PLAYER and
- * so on. Called by player_decide() alone, for MATCH_LEARNS. Index the player only once,
- * when PLAYER_QPORT is new: player_index() counts.
+ * Learn from a datagram of any protocol but NetQuake, which netquake_learn() has. Returns
+ * REASON_PLAYER, REASON_PLAYER_LIMIT or REASON_PLAYER_MISMATCH. @family: of
+ * match_family(). Masks @n->qport of Quake II. Called by player_decide() alone, for
+ * MATCH_LEARNS. Call player_index() only when PLAYER_QPORT is new: it writes to a map.
  */
 static __always_inline enum reason
 player_learn_field(struct live *l, const struct player_id *id, struct player *player,
@@ -48,9 +50,11 @@ static __always_inline bool protocol_mismatch(const struct live *l, __u32 slot,
 
 /*
  * Decide about a datagram @c from the port of @player, which is alive. Returns
- * REASON_COUNT if it belongs to no player. Called by player_admit(). It must return for
- * MATCH_OK and MATCH_MISMATCH what fast_path_player() does (tests/kern/kern_ways.c), and
- * must let no mismatching datagram reach a limit that the player shares.
+ * REASON_COUNT if it is too short to be the player's. @family: of the service; @n: zero.
+ * Called by player_admit() alone, which relaxes REASON_PLAYER_MISMATCH by
+ * protocol_mismatch(). It must return for MATCH_OK and MATCH_MISMATCH what
+ * fast_path_player() does (tests/kern/kern_ways.c), and must let no mismatching datagram
+ * reach a limit that the player shares.
  */
 static __always_inline enum reason
 player_decide(struct live *l, const struct player_id *id, struct player *player,
@@ -88,10 +92,12 @@ player_decide(struct live *l, const struct player_id *id, struct player *player,
 }
 
 /*
- * Decide about a datagram that carries @player's qport, from another port. Until egress
- * has entered the new port, the player's stream goes on; the old port is silent. Called
- * by player_admit() alone. It must not change heard_ns: the silence of the old port is
- * measured by it.
+ * Decide about a datagram that carries @player's qport, from another port. Returns
+ * REASON_COUNT if the player has another qport by now. Until egress has entered the new
+ * port, the player's stream goes on; the old port is silent. Called by player_admit()
+ * alone, for a player of player_moved() that is alive. It must not change heard_ns: the
+ * silence of the old port is measured by it. So struct player.jumped, not
+ * player_record(), keeps the last sequence.
  */
 static __always_inline enum reason player_follow(struct player *player,
 						 enum wire_family family,
@@ -113,10 +119,12 @@ static __always_inline enum reason player_follow(struct player *player,
 
 /*
  * Decide about game traffic. Returns REASON_COUNT if it belongs to no player: then limit
- * it as an unvalidated client's. *@ret_followed is set if it passes and the daemon
- * follows its player. Called by admit_unlisted() alone. It comes before the limits of a
- * class, so that a flood does not stop a player. While protocol_mismatch() is true a
- * datagram may be limited, and not dropped as a mismatch.
+ * it as an unvalidated client's. *@ret_followed, false before, is set if it passes and
+ * the daemon follows its player. Called by admit_unlisted() alone, for CLASS_NETCHAN,
+ * before the limits of a class, so that a flood does not stop a player. It has charged
+ * the player's limit for REASON_PLAYER; no other may be charged. While
+ * protocol_mismatch() is true a datagram from a player's port is limited, and not dropped
+ * as a mismatch. is_no_player() and fast_path_player() must agree with it.
  */
 static __always_inline enum reason
 player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind kind,
@@ -151,8 +159,9 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 
 /*
  * player_address_check() of a datagram from the address of these words. Analysed once by
- * the verifier. Called by player_address_check() alone. Changes nothing. Each reason has
- * counters for some kinds alone (ABI_REASONS): return one that has a counter for @kind.
+ * the verifier. Called by player_address_check() alone, for what has no marker. Changes
+ * nothing. Each reason has counters for some kinds alone (ABI_REASONS): return one that
+ * has a counter for @kind. player_note() decides for which players an address is noted.
  */
 __noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u32 kind)
 {
@@ -182,12 +191,13 @@ static __always_inline bool packet_marked(const struct packet *p)
 
 /*
  * Return the reason to drop a datagram that would pass but comes from an address with an
- * active player, or REASON_WITHIN_LIMITS. Engines match players by address, so they could
- * take it for that player's, whatever its shape: to a server with sequences, what has no
- * marker begins with one, and a NetQuake header or a DTLS record is a high one. A
- * datagram with the marker always passes. Called by admit() and player_conflict() for a
- * datagram that would pass and is not of REASON_PLAYER. Every path that passes such a
- * datagram must call it.
+ * active player: REASON_ADDRESS_IN_USE, REASON_PLAYER_MISMATCH, or else
+ * REASON_WITHIN_LIMITS. Engines match players by address, so they could take it for that
+ * player's, whatever its shape: to a server with sequences, what has no marker begins
+ * with one, and a NetQuake header or a DTLS record is a high one. A datagram with the
+ * marker always passes. Called by admit() and player_conflict() for a datagram that would
+ * pass and is not of REASON_PLAYER. Every path that passes such a datagram must call it;
+ * admit() alone makes exceptions, for sources on the allow list.
  */
 static __always_inline enum reason player_address_check(__u32 slot, enum wire_kind kind,
 							const struct packet *p)

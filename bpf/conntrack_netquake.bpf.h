@@ -11,7 +11,8 @@
  * - After that, moves must continue that stream (netquake_match()).
  *
  * Called by player_decide() when netquake_match() returns MATCH_LEARNS or
- * MATCH_SPOOFABLE, and by egress for the marks.
+ * MATCH_SPOOFABLE, by player_admit() after protocol_mismatch(), and by egress for the
+ * marks.
  *
  * A source that does not see the traffic to an address must not be able to verify a
  * player there: every change has to keep the chance of a guess that clock_score() names.
@@ -23,19 +24,20 @@
 #include "conntrack.bpf.h"
 
 #define AGREED_ACKS \
-	3 /* acknowledged blocks before the next may pass: netquake_verify() */
+	3 /* acknowledged blocks before the next may pass: netquake_signs_on() */
 #define CLOCK_BITS_ENOUGH \
 	28 /* bits of right marks, less the loss for wrong ones, that verify a player */
 #define CLOCK_WORTH   10 /* score of a clock if none is marked: three are enough */
 #define ACCEPTED_MOST 256 /* moves that a client that was just accepted may have made */
 /*
- * After such a silence, in units of 2^20 ns, another stream of moves may be the player's.
+ * If no clock counted for so long, in units of 2^20 ns, another stream of moves may be
+ * the player's.
  */
 #define CLOCK_LINE_MS 1024
 #define CLOCK_OWN_MS                                                      \
 	30 /* units of 2^20 ns between two interpolated clocks that count \
 	    */
-#define CLC_MOVE 3
+#define CLC_MOVE 3 /* NetQuake's protocol: a client's move */
 
 /*
  * Limit of a player's datagrams that any source could make: one for each block of the
@@ -49,7 +51,7 @@ const volatile struct limit spoofable_limit = { 1000000000ull / 400,
 
 /*
  * Return the number of low bits of @clock, the bits of a float of seconds, that hold a
- * mark: as many as move the clock by less than 2 ms, 1 to 8. Beyond 4.5 hours one bit
+ * mark: as many as move the clock by less than 2 ms, 1 to 8. Beyond 9.1 hours one bit
  * moves it by more. Called by clock_mask() and clock_verify(). More bits move the game's
  * clock further, fewer are easier to guess. clock_write() replaces the lowest byte alone,
  * so 8 is the most.
@@ -76,10 +78,10 @@ static __always_inline __u32 clock_mask(__u32 clock)
 /*
  * Return @clock with its mark for the player @first .. @third, of struct player_id: the
  * low bits are a keyed hash of the player and of the bits above. Returns 0 where no clock
- * is marked: the service observes, or the amplification limit is off. A function of its
- * own, so that the verifier walks the hash once. Called by clock_note() for the clock
- * that leaves, and by clock_verify() for the one that returns: the result must depend on
- * nothing that changes between them, except the settings.
+ * is marked: the service observes, or the amplification limit is off. Analysed once by
+ * the verifier. Called by clock_note() for the clock that leaves, and by clock_verify()
+ * for the one that returns: the result must depend on nothing that changes between them,
+ * except the settings.
  */
 __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 {
@@ -96,10 +98,11 @@ __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 
 /*
  * Return the server's clock that @move (17 bytes) names, if it is later than the last
- * that counted and was sent; 0: none. The clock follows clc_move. FTE's extension puts a
- * sequence of 16 bits before the clock, and DarkPlaces 7 one of 32. Called by
- * clock_verify() alone, which has compared 17 bytes. Both bounds must stay: without
- * clock_named a source could guess at the same clock again.
+ * that counted (clock_named), and not later than the last that was sent (clock_latest);
+ * 0: none. The clock follows clc_move. FTE's extension puts a sequence of 16 bits before
+ * the clock, and DarkPlaces 7 one of 32. Called by clock_verify() alone, which has
+ * compared 17 bytes and CLC_MOVE. Both bounds must stay: without clock_named a source
+ * could guess at the same clock again.
  */
 static __always_inline __u32 move_clock(const struct player *player, const __u8 *move)
 {
@@ -116,8 +119,8 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
 }
 
 /*
- * Return the score of a player, CLOCK_BITS_ENOUGH at most, after a clock of @bits of
- * mark. A guess is right once in 2^@bits, so that a source that guesses reaches
+ * Return the score of a player after a clock of @bits of mark; from CLOCK_BITS_ENOUGH on
+ * it is verified. A guess is right once in 2^@bits, so that a source that guesses reaches
  * CLOCK_BITS_ENOUGH once in 80 million clocks or less often. A client of DarkPlaces names
  * interpolated clocks, too: each lowers the score a little. If the address is @validated
  * by a challenge, only the player's own sequence is to be found, and interpolated clocks
@@ -150,9 +153,9 @@ static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,
  *
  * Clocks count in one stream of moves that follow each other. Other moves neither count
  * nor harm, unless the stream stops. If the address is @validated by a challenge, a right
- * mark makes its stream the player's. Called by netquake_verify() alone, after
- * PLAYER_CLOCKS is set. It must not let a spoofed move reset the score of a stream that
- * goes on, and must set flags at its end alone.
+ * mark makes its stream the player's. Called by netquake_verify() alone, with
+ * PLAYER_CLOCKS and before PLAYER_SEQUENCE. It must not let a spoofed move reset the
+ * score of a stream that goes on, and must set flags at its end alone.
  */
 static __always_inline void clock_verify(const struct player_id *id,
 					 struct player *player, struct cursor c,
@@ -210,7 +213,8 @@ static __always_inline void clock_verify(const struct player_id *id,
  * Learn from a datagram of a player that is not known by its moves. Before the game,
  * while the level is sent, there is no clock: then a client that acknowledged several
  * blocks may have the next one, and no more, since acknowledgements can be predicted.
- * Called by netquake_learn() alone. Acknowledgements must set no flag.
+ * Called by netquake_learn() alone, which then charges the datagram. Acknowledgements
+ * must set no flag; they are compared with the block that sequence_note() noted.
  */
 static __always_inline void netquake_verify(const struct player_id *id,
 					    struct player *player, struct cursor c,
@@ -237,8 +241,8 @@ static __always_inline void netquake_verify(const struct player_id *id,
 /*
  * Return true if the block @sequence may pass beyond the amplification limit: one for
  * each acknowledgement, and not its repetitions. Called at egress by sequence_note()
- * alone, if the player is unverified and the mode is not strict. At most one block for
- * each acknowledgement may pass.
+ * alone, if the player is unverified and the mode is not strict, before it notes
+ * @sequence. At most one block for each acknowledgement may pass.
  */
 static __always_inline bool netquake_signs_on(const struct player *player, __u32 sequence)
 {
@@ -247,9 +251,11 @@ static __always_inline bool netquake_signs_on(const struct player *player, __u32
 }
 
 /*
- * Take a datagram that any source could have made from the player's second limit. Called
- * by player_decide(), player_admit() and netquake_learn(). The second limit must stay
- * apart from due_ns, or spoofed datagrams would use up the player's own.
+ * Take a datagram that any source could have made from the player's second limit. Returns
+ * REASON_PLAYER or REASON_PLAYER_LIMIT. Called by player_decide(), player_admit() and
+ * netquake_learn(), by player_admit() for other protocols too. It moves no stream and no
+ * heard_ns. The second limit must stay apart from due_ns, or spoofed datagrams would use
+ * up the player's own.
  */
 static __always_inline enum reason netquake_spoofable(struct player *player, __u64 now)
 {
@@ -261,9 +267,10 @@ static __always_inline enum reason netquake_spoofable(struct player *player, __u
 
 /*
  * Decide about a datagram for which netquake_match() returned MATCH_LEARNS: the moves are
- * not known yet, or this move is far ahead of them. Called by player_decide() alone.
- * Until PLAYER_SEQUENCE is set, each datagram must be charged to one of the player's two
- * limits.
+ * not known yet, or this move is far ahead of them. @c: its payload. Called by
+ * player_decide() alone. Until PLAYER_SEQUENCE is set, each datagram must be charged to
+ * one of the player's two limits, and player_record() must get heard_sequence itself, so
+ * that it moves no stream.
  */
 static __always_inline enum reason netquake_learn(const struct player_id *id,
 						  struct player *player,

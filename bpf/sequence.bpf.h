@@ -21,15 +21,15 @@
 #include "classify.h"
 
 #define SEQUENCE_BACK \
-	64 /* datagrams behind: late ones are harmless, the engine drops them */
+	64 /* fewer behind match: late ones are harmless, the engine drops them */
 #define SEQUENCE_NEAR	 8 /* datagrams ahead that match at once: so many were lost */
 #define SEQUENCE_GAP_MS	 64 /* more ahead only after such a silence of the player */
 #define SEQUENCE_LOST_MS 1024 /* after such a silence a stream may begin anew, behind */
 #define SEQUENCE_UNACKED 4096 /* datagrams that an acknowledgement may be behind */
 #define MOVED_SILENT_MS	 256 /* silence of a player's old port before a new one counts */
-#define MOVES_BACK	 16
-#define MOVES_AHEAD	 8 /* and one more for each 2 ms of silence */
-#define MOVES_NEAR	 72 /* moves ahead that match at once: what is lost in 128 ms */
+#define MOVES_BACK	 16 /* moves of NetQuake: fewer behind match */
+#define MOVES_AHEAD	 8 /* fewer ahead, and one more for each 2 ms of silence */
+#define MOVES_NEAR	 72 /* fewer ahead match at once: what is lost in 128 ms */
 
 /* Does a datagram belong to a player? */
 enum match {
@@ -54,9 +54,10 @@ struct netchan {
 
 /*
  * Return true for protocols with game datagrams that begin with a little-endian sequence.
- * Called by netchan_head(), netchan_read(), match_family() and player_admit(), by
- * may_have_moved() on the fast path, and by decision_passed(). A family that is added
- * needs branches in netchan_head(), player_match() and player_match_at().
+ * FAMILY_AUTO is none: it has the sequence alone. Called by netchan_head(),
+ * netchan_read(), match_family() and player_admit(), by may_have_moved() on the fast
+ * path, and by decision_passed(). A family that is added needs branches in
+ * netchan_head(), player_match() and player_match_at().
  */
 static __always_inline bool family_is_little(enum wire_family family)
 {
@@ -65,8 +66,9 @@ static __always_inline bool family_is_little(enum wire_family family)
 }
 
 /*
- * Return where the qport is in a datagram of @family that begins at @head. Called by
- * netchan_head() and may_have_moved(), which must read the same bytes.
+ * Return where the qport is in a datagram of @family, which is family_is_little(), that
+ * begins at @head. Called by netchan_head() and may_have_moved(), which must read the
+ * same bytes.
  */
 static __always_inline const __u8 *qport_at(enum wire_family family, const __u8 *head)
 {
@@ -74,9 +76,11 @@ static __always_inline const __u8 *qport_at(enum wire_family family, const __u8 
 }
 
 /*
- * Read the fields of a datagram of @family from the 10 bytes at @head; 8 bytes are enough
- * if family_is_little() is false. Called by netchan_read(), netchan_read_q2() and
- * player_match_at(): both paths read the same. The caller has compared the bytes.
+ * Read the fields of a datagram of @family from the 10 bytes at @head; 8 bytes are
+ * enough, and the sequence alone is written, if family_is_little() is false. Called by
+ * netchan_read(), netchan_read_q2() and player_match_at(): both paths read the same. The
+ * caller has compared the bytes. A field that the protocol lacks may stay as it was, so
+ * no rule may read it.
  */
 static __always_inline void netchan_head(enum wire_family family, const __u8 *head,
 					 struct netchan *ret)
@@ -151,7 +155,7 @@ static __always_inline bool sequence_in_time(const struct player *player, __s32 
  * before the stream moves. Far behind after SEQUENCE_LOST_MS of silence: MATCH_LEARNS
  * too, since the stream may be an attacker's; the engine's own check limits what it can
  * do. Else MATCH_MISMATCH. Called by q3_match(), qw_match() and record_match() after the
- * qport matched.
+ * qport matched. player_learn() must find far what is not near here.
  */
 static __always_inline enum match sequence_check(const struct player *player,
 						 __u32 sequence, __u64 now)
@@ -168,7 +172,7 @@ static __always_inline enum match sequence_check(const struct player *player,
 
 /*
  * Return true if @ack names a datagram that the server can have sent, and not one of long
- * ago.
+ * ago; or if egress has seen none (sent_sequence 0).
  *
  * The egress program misses datagrams while it is replaced or attached again, and a
  * QuakeWorld server answers moves and sends nothing else: if an acknowledgement of an
@@ -190,8 +194,9 @@ static __always_inline bool ack_in_window(const struct player *player, __u32 ack
 
 /*
  * Return true if @n has the protocol 71 checksum that follows from the player's
- * challenge. Called by q3_match() and moved_match(), for a player with a known challenge.
- * The formula is that of ioquake3's channel.
+ * challenge. Called by q3_match() and moved_match(), for a player with PLAYER_CHALLENGE,
+ * which PLAYER_CHECKSUM implies outside of NetQuake. The formula is that of ioquake3's
+ * channel.
  */
 static __always_inline bool checksum_valid(const struct player *player,
 					   const struct netchan *n)
@@ -202,7 +207,8 @@ static __always_inline bool checksum_valid(const struct player *player,
 /*
  * Return true if @sequence continues the player's moves. Few are let ahead: the server
  * drops what is behind the highest that it received, so one spoofed move costs the player
- * as many moves as it is ahead. Called by netquake_match() alone.
+ * as many moves as it is ahead. Called by netquake_match() alone, with PLAYER_SEQUENCE:
+ * before that heard_sequence is not of the player's moves.
  */
 static __always_inline bool moves_in_window(const struct player *player, __u32 sequence,
 					    __u64 now)
@@ -225,8 +231,8 @@ static __always_inline bool moves_in_window(const struct player *player, __u32 s
  *   accepted would end the player's. A server that begins anew begins its own sequence
  *   anew, and then egress enters the player anew (sequence_restarts()).
  *
- * Called by player_match() alone. netquake_learn() and netquake_spoofable() act on the
- * result.
+ * Called by player_match() alone. netquake_learn() acts on MATCH_LEARNS, far ahead by
+ * gap_learn(), and netquake_spoofable() on MATCH_SPOOFABLE.
  */
 static __always_inline enum match netquake_match(const struct player *player,
 						 enum wire_kind kind, __u32 sequence,
@@ -244,8 +250,9 @@ static __always_inline enum match netquake_match(const struct player *player,
 
 /*
  * Match a datagram of Quake III. Until the qport is known no sequence is checked, since
- * any source could have set it. Called by player_match() alone. Compare the qport before
- * the sequence: it is what only the player knows.
+ * any source could have set it. A right checksum that is not demanded yet is MATCH_LEARNS
+ * with any sequence: player_learn() checks that. Called by player_match() alone. Compare
+ * the qport before the sequence: it is what only the player knows.
  */
 static __always_inline enum match q3_match(const struct player *player,
 					   const struct netchan *n, __u64 now)
@@ -283,9 +290,10 @@ qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u6
 }
 
 /*
- * Match a DTLS record, or a sequence of `auto`: the epoch stands for the qport, and there
- * is no acknowledgement in the clear. Called by player_match() alone. Until the epoch is
- * known nothing is dropped, as in q3_match().
+ * Match a DTLS record, or a sequence of `auto`: the epoch, or 0, stands for the qport,
+ * and there is no acknowledgement in the clear. Called by player_match() alone. Until the
+ * epoch is known nothing is dropped, as in q3_match(). player_accept() forgets it when
+ * new keys begin.
  */
 static __always_inline enum match record_match(const struct player *player,
 					       const struct netchan *n, __u64 now)
@@ -297,10 +305,10 @@ static __always_inline enum match record_match(const struct player *player,
 }
 
 /*
- * Return by which flag of struct player datagrams of @kind are recognised:
- * PLAYER_RECORDS, PLAYER_NETQUAKE, or 0 for sequences. Called by match_family() and
- * player_admit(). For a client's datagram it must return the flag that flags_new() sets
- * for the server's.
+ * Return by which flag of struct player datagrams of @kind, which is of CLASS_NETCHAN,
+ * are recognised: PLAYER_RECORDS, PLAYER_NETQUAKE, or 0 for sequences. Called by
+ * match_family() and player_admit(). For a client's datagram it must return the flag that
+ * flags_new() sets for the server's.
  */
 static __always_inline __u8 kind_transport(enum wire_kind kind)
 {
@@ -310,9 +318,10 @@ static __always_inline __u8 kind_transport(enum wire_kind kind)
 }
 
 /*
- * Match a datagram with the fields @n. @player is alive; @kind is of CLASS_NETCHAN.
- * @family: of the service; FAMILY_AUTO: what @kind says. Called by player_decide() and
- * player_match_at().
+ * Match a datagram with the fields @n; never MATCH_NONE. @player is alive; @kind is of
+ * CLASS_NETCHAN. @family: of match_family(), by which @n was read. Called by
+ * player_decide() and player_match_at(). On MATCH_OK the caller must call
+ * player_record(), which alone can refuse it.
  */
 static __always_inline enum match player_match(const struct player *player,
 					       enum wire_family family,
@@ -332,9 +341,10 @@ static __always_inline enum match player_match(const struct player *player,
 
 /*
  * Return by which protocol's rules to match a datagram of @kind on a service of @family,
- * which may accept more than its own protocol (FTE's ports do). *@ret_spoofable: the
- * server speaks another protocol to this player, so no rule applies. Called by
- * player_decide() alone.
+ * which may accept more than its own protocol (FTE's ports do): FAMILY_NETQUAKE,
+ * FAMILY_AUTO (DTLS too), or @family. *@ret_spoofable: the server speaks another protocol
+ * to this player, so no rule applies, and player_match() must not be called. Called by
+ * player_decide() alone; player_match_at() must not decide about such a player.
  */
 static __always_inline enum wire_family match_family(const struct player *player,
 						     enum wire_family family,
@@ -354,10 +364,11 @@ static __always_inline enum wire_family match_family(const struct player *player
 
 /*
  * Match @n, which carries the qport of @player but comes from another port, as after a
- * NAT has lost its mapping. MATCH_NONE: it is not this player's qport. A server follows
- * the new port at once, and would follow a spoofed one: so the old port must have been
- * silent for MOVED_SILENT_MS, and a second datagram must continue. Called by
- * player_follow() alone.
+ * NAT has lost its mapping. MATCH_NONE: it is not this player's qport. MATCH_LEARNS:
+ * gap_learn() decides; it is never MATCH_OK. A server follows the new port at once, and
+ * would follow a spoofed one: so the old port must have been silent for MOVED_SILENT_MS,
+ * and a second datagram must continue. Called by player_follow() alone, for a
+ * family_is_little() and a player of player_moved() that is alive.
  */
 static __always_inline enum match moved_match(const struct player *player,
 					      enum wire_family family,
@@ -387,7 +398,7 @@ static __always_inline enum match moved_match(const struct player *player,
  * branch per protocol, so that only the bytes are read that its rule needs. MATCH_LEARNS
  * if the server speaks another protocol to the player (match_family()), as servers of
  * QuakeWorld do: to NetQuake's and over DTLS. Called by fast_path_player() alone, after
- * game_kind() returned a kind.
+ * game_kind() returned a @kind other than KIND_COUNT: so @family is none but those below.
  */
 static __always_inline enum match player_match_at(const struct player *player,
 						  enum wire_family family,
