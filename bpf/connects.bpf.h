@@ -11,8 +11,9 @@
  * number tells how many bits the qport has.
  *
  * connect_note() is called for each connect that goes on to the server, connect_recall()
- * when the server accepts. A cell holds one note; a newer one takes it, but not from a
- * client that named the right challenge.
+ * when the server accepts. A cell holds one note; a newer one takes it, also another
+ * client's. Only a note with the right challenge stays when the same client, or an
+ * attacker in its name, sends a connect without.
  *
  * Each function is called for a connect that passes or at an acceptance, never for a
  * refused datagram. A note is a hint until CONNECT_SURE is set; no function may set
@@ -44,7 +45,10 @@ struct connect_fields {
 	__u32 words, minus;
 };
 
-/* Store a number that is complete. Called by connect_read() alone, at a space. */
+/*
+ * Store a number that is complete: the first, second or third. Called by connect_read()
+ * alone, at a space, and no more after the third.
+ */
 static __always_inline void connect_word(struct connect_fields *fields)
 {
 	if (fields->words == 0)
@@ -59,7 +63,8 @@ static __always_inline void connect_word(struct connect_fields *fields)
 
 /*
  * Read the three numbers of the payload at @offset, which begins with the marker and
- * "connect", into *@ret, which is zero. False: it is not spelled as clients do. Called by
+ * "connect", into *@ret, which is zero. False: it is not spelled as clients do, or a
+ * space does not follow the third; then *@ret counts for nothing. Called by
  * connect_note() alone, for QuakeWorld and Quake II. The loop's bound CONNECT_READS and
  * the comparison of each number with its bits must stay: the first for the verifier, the
  * second against overflow.
@@ -100,8 +105,9 @@ __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_fie
 
 /*
  * One step of reading a Quake III userinfo, for bpf_loop(). Returns 1 when it is
- * complete. Called by bpf_loop() in connect_read_q3() alone. It must stay short: the
- * verifier analyses one step, and the CPU takes up to USERINFO_STEPS.
+ * complete. Called by bpf_loop() in connect_read_q3() alone, after userinfo_begin(). It
+ * must stay short: the verifier analyses one step, and the CPU takes up to
+ * USERINFO_STEPS.
  */
 static long connect_step(__u32 index, void *context)
 {
@@ -114,11 +120,12 @@ static long connect_step(__u32 index, void *context)
 }
 
 /*
- * Read the qport and the challenge of a Quake III connect of @length bytes. False: not
- * both were found, or connect_limit is exceeded. Call it only for a client that was sent
- * a challenge, so that a spoofed connect costs no more than a look-up. Called by
- * connect_note() alone, after connect_was_challenged(). connect_limit must be taken
- * before bpf_loop(): the loop is the most expensive work that a datagram can cause.
+ * Read the qport and the challenge of a Quake III connect of @length bytes into *@ret.
+ * False: not both were found, it has more than USERINFO_IN bytes of userinfo, or
+ * connect_limit is exceeded. Called by connect_note() alone, after
+ * connect_was_challenged() returned true, so that a spoofed connect costs no more than a
+ * look-up. connect_limit must be taken before bpf_loop(): the loop is the most expensive
+ * work that a datagram can cause.
  */
 __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
 			       struct connect_fields *ret)
@@ -165,8 +172,9 @@ static __always_inline __u64 connect_when(__u32 now_s)
 }
 
 /*
- * Return true if @note is of the client with @hash and recent. Called by connect_keep()
- * and connect_recall(). The age is compared modulo 2^16 units.
+ * Return true if @note is of the client with @hash and less than CONNECT_FRESH_S old.
+ * Called by connect_keep() and connect_recall(), with the cell that connect_hash()
+ * chooses. The age is compared modulo 2^16 units.
  */
 static __always_inline bool connect_is(__u64 note, __u64 hash, __u32 now_s)
 {
@@ -186,9 +194,10 @@ static __always_inline __u64 connect_hash(const struct live *l,
 }
 
 /*
- * Return the challenges that were sent to @id in the last minute, by the server or the
- * shield, or NULL. Called by connect_was_challenged() and connect_keep(). @id must have
- * been made by packet_player(), whose words packet_peer() uses.
+ * Return the cell with the challenges of @id, of the server (VALIDATED_CHALLENGE) or the
+ * shield (VALIDATED_NUMBER), if it was used in the last minute, or NULL. Called by
+ * connect_was_challenged() and connect_keep(). @id must have been made by
+ * packet_player(), whose words packet_peer() uses.
  */
 static __always_inline struct validated_cell *
 connect_challenged(struct live *l, const struct player_id *id, __u64 now)
@@ -216,8 +225,8 @@ __noinline int connect_was_challenged(__u64 first, __u64 second, __u64 third)
 /*
  * Return 1 if @challenge is one that was sent to the client of @cell, or 0. The server's
  * last five count, since other sources may request challenges in the client's name.
- * Branch-free: see hints.bpf.h. Called by connect_keep() alone. It must stay branch-free,
- * and must count a number only with its flag.
+ * Called by connect_keep() alone. It must stay branch-free (hints.bpf.h), and must count
+ * a number only with its flag.
  */
 static __always_inline __u32 connect_answers(const struct validated_cell *cell,
 					     __u32 challenge)
@@ -233,10 +242,11 @@ static __always_inline __u32 connect_answers(const struct validated_cell *cell,
 }
 
 /*
- * Keep @fields of a connect that goes on to the server, for the client of these words. A
- * note with the right challenge is not replaced by one without. Called by connect_note()
- * alone, also for a connect that was not read: that clears a note without CONNECT_SURE.
- * An attacker's connect must not replace a note with CONNECT_SURE.
+ * Keep @fields of a connect that goes on to the server, for the client of these words.
+ * Called by connect_note() alone, also for a connect that was not read: that clears the
+ * note in the cell. A fresh note of this client with CONNECT_SURE must not be replaced by
+ * one without, or a connect in its name could clear it. A note of another client in the
+ * same cell is replaced.
  */
 __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 			    const struct connect_fields *fields)
@@ -266,8 +276,9 @@ __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 
 /*
  * Read and keep the connect in @p, which goes on to the server of @slot. Called by
- * decision_passed(). Its datagram must have passed all limits: reading costs more than
- * refusing.
+ * decision_passed() alone, for KIND_CONNECT if family_is_little(), before
+ * rewrite_request() changes the frame. Its datagram must have passed all limits: reading
+ * costs more than refusing.
  */
 static __always_inline void connect_note(struct xdp_md *ctx, __u32 slot,
 					 enum wire_family family, const struct packet *p)
@@ -285,8 +296,8 @@ static __always_inline void connect_note(struct xdp_md *ctx, __u32 slot,
 
 /*
  * Return the mask of the qport bits that a Quake II client of @protocol sends; 0: none.
- * Called by connect_recall() alone. The masks must be those that player_match() and
- * player_qport() know: 0xffff, 0xff, 0.
+ * @protocol: of CONNECT_PROTOCOL(). Called by connect_recall() alone. The masks must be
+ * those that player_match() and player_qport() know: 0xffff, 0xff, 0.
  */
 static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 {
@@ -297,9 +308,10 @@ static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 
 /*
  * Give the player of these words, just accepted by the server, the qport of its connect,
- * and forget the note. Called by player_accept(). The note is removed before it is
- * applied, so that it counts for one acceptance. Set PLAYER_QPORT only for CONNECT_SURE:
- * otherwise a spoofed connect would lock the player out.
+ * and forget the note. Called by player_accept() alone, once player_new() has entered the
+ * player. The note is removed before it is applied, so that it counts for one acceptance.
+ * Set PLAYER_QPORT only for CONNECT_SURE: otherwise a spoofed connect would lock the
+ * player out. qport_learn() learns a qport that is only noted.
  */
 __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 family)
 {

@@ -5,7 +5,7 @@
  *
  * The egress program counts players (conntrack_egress.bpf.h). A request to join from a
  * source or prefix that has as many is refused with REASON_PLAYER_SLOTS: by admit() and
- * shield_validate(). Arithmetic: include/connlimit.h.
+ * player_conflict(). Arithmetic: include/connlimit.h.
  *
  * Only verified players count. To be one, a client must return what the server or the
  * shield sent to its address: a challenge, or in NetQuake the marks of several clocks. So
@@ -17,15 +17,15 @@
 #include "conntrack.bpf.h"
 #include "connlimit.h"
 
-#define CONNLIMIT_IS_HEARD 1
-#define CONNLIMIT_IS_NEW   2
+/* @how of connlimit_count_player(): a mask. */
+#define CONNLIMIT_IS_HEARD 1 /* it sent, or was entered, in the last 2.1 s */
+#define CONNLIMIT_IS_NEW   2 /* the server sends to it for the first time */
 
 /*
- * Return the cell of the source of @id, an IPv4 address or IPv6 /64, or of its prefix,
- * /24 or /56, on the service of @id. NULL cannot be, but the verifier does not know. The
- * first bytes of an address are the lowest of its word. Called by
- * connlimit_count_player() and connlimit_refuse(), which must agree on the cell. @prefix:
- * 0 or 1.
+ * Return the cell of the source of @id, an IPv4 address or IPv6 /64, or, if @prefix is 1,
+ * of its prefix, /24 or /56, on the service of @id. NULL cannot be, but the verifier does
+ * not know. The first bytes of an address are the lowest of its word. Called by
+ * connlimit_count_player() and connlimit_refuse(), which must agree on the cell.
  */
 static __always_inline __u64 *connlimit_cell(struct live *l, const struct player_id *id,
 					     __u32 prefix)
@@ -44,8 +44,8 @@ static __always_inline __u64 *connlimit_cell(struct live *l, const struct player
  * Count a player in its source's and its prefix's cell. @how: CONNLIMIT_IS_HEARD,
  * CONNLIMIT_IS_NEW. If two CPUs begin a cell's period at once, one of them resets the
  * cell, and both add. Analysed once by the verifier. Called by connlimit_note() alone, at
- * most once per player and period. Cells are changed by atomic addition after the reset,
- * so that no CPU's count is lost.
+ * most once per player and period, or the player counts twice. Cells are changed by
+ * atomic addition after the reset, so that no CPU's count is lost.
  */
 __noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __u32 how)
 {
@@ -73,8 +73,8 @@ __noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __
  * before; 0: it is new. Does nothing after the first datagram of a period, which must
  * stay one comparison: player_confirm(), its only caller, calls it for each datagram to a
  * player, before it updates sent_ns. Not counted: an unverified player, and a NetQuake
- * player that has not returned any marks; else an attacker could use up the number of an
- * address that it spoofs.
+ * player that has not returned any marks (PLAYER_TAKEN); else an attacker could use up
+ * the number of an address that it spoofs.
  */
 static __always_inline void connlimit_note(const struct player_id *id,
 					   const struct player *player, __u64 spoke_ns,
@@ -98,10 +98,10 @@ static __always_inline void connlimit_note(const struct player_id *id,
 
 /*
  * Return true if the source or the prefix of a request to join has all the players that
- * it may have. A player that connects again from its own port is one of them.
- * @most_source, @most_prefix: how many each may have; 0: no limit. Analysed once by the
- * verifier. Called by connlimit_exceeded() alone. Changes nothing; a cell's count is
- * compared as it is in this period (connlimit_at()).
+ * it may have. A player that connects again from its own port is one of them, and is not
+ * refused. @most_source, @most_prefix: how many each may have; 0: no limit. Analysed once
+ * by the verifier. Called by connlimit_exceeded() alone. Changes nothing; a cell's count
+ * is compared as it is in this period (connlimit_at()).
  */
 __noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 most_source,
 				__u32 most_prefix)
@@ -137,8 +137,8 @@ static __always_inline bool kind_joins(enum wire_kind kind)
 
 /*
  * Return true if a datagram of @kind must be refused with REASON_PLAYER_SLOTS. Called by
- * admit() and player_conflict() for a datagram that would pass, as the last rule; the
- * result counts only for a source on no list. Both paths must agree.
+ * admit() and player_conflict() for a datagram that would pass, as the last rule. The
+ * caller must let a source on a list pass in spite of it. Both paths must agree.
  */
 static __always_inline bool connlimit_exceeded(__u32 slot, const struct service *s,
 					       enum wire_kind kind,

@@ -4,11 +4,12 @@
  * -> players -> anti-amplification limit -> count.
  *
  * The counterpart of shield(). It enters players (conntrack_egress.bpf.h), and notes
- * challenges (server_challenge.bpf.h), host keys, game ports and the server's protocol. A
- * datagram to any other peer is charged to its prefix and dropped if that has no
- * allowance left (REASON_AMPLIFICATION); nothing else is dropped. A datagram from a
- * socket of another user at the service's port passes and changes nothing
- * (REASON_OTHER_SOCKET).
+ * challenges (server_challenge.bpf.h), host keys, game ports and the server's protocol.
+ * Each datagram but game traffic to a verified player and a validated client's handshake
+ * is charged to its receiver's prefix, and dropped if that has no allowance left
+ * (REASON_AMPLIFICATION); nothing else is dropped.
+ * A datagram from a socket of another user at the service's port passes and changes
+ * nothing (REASON_OTHER_SOCKET).
  *
  * Frames that XDP_TX sends back do not pass here: count_sent() counts them.
  *
@@ -33,8 +34,9 @@
 
 /*
  * Return the kind of the payload at @offset, from the server. Analysed once by the
- * verifier. Called by shield_out() and detect_look(). The offset is masked and taken by
- * cursor_take(), for the verifier.
+ * verifier. Called by detect_look(), and by shield_out(), which must call detect_kind()
+ * next: that may replace the kind. The offset is masked and taken by cursor_take(), for
+ * the verifier.
  */
 __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
 			    __u32 length)
@@ -65,9 +67,9 @@ static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame)
 /*
  * Return how many halves of the window (AMPLIFICATION_*) the receiver's prefix may be
  * ahead for a @kind of @marks. Neighbours of a known client have one half:
- * egress_charge() asks. Handshakes have both, and all of NetQuake, until the address is
- * verified. Called by egress_charge() alone. Only a block for which netquake_signs_on()
- * is true may return AMPLIFICATION_LEVEL.
+ * AMPLIFICATION_ASK, for which egress_charge() asks. Handshakes have both, and all of
+ * NetQuake, until the address is verified. Called by egress_charge() alone. Only a block
+ * for which netquake_signs_on() is true may return AMPLIFICATION_LEVEL.
  */
 static __always_inline __u32 egress_shares(enum wire_kind kind, __u32 marks,
 					   __u32 signs_on)
@@ -80,9 +82,11 @@ static __always_inline __u32 egress_shares(enum wire_kind kind, __u32 marks,
 }
 
 /*
- * Return what the lists decide about a datagram of @bytes to its receiver, which is
- * charged, or REASON_COUNT: nothing. @target, @offsets: TARGET(), OFFSETS(). Analysed
- * once by the verifier. Called by egress_charge() alone.
+ * Return what the lists decide about a datagram of @bytes to its receiver, or
+ * REASON_COUNT: nothing. An allowed receiver's own account is charged, except in strict
+ * mode. @target, @offsets: TARGET(), OFFSETS(). Analysed once by the verifier. Called by
+ * egress_charge() alone, if struct live.lists is not 0, before any other account is
+ * charged.
  */
 __noinline int egress_listed(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 			     __u64 bytes)
@@ -105,13 +109,15 @@ __noinline int egress_listed(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 }
 
 /*
- * Charge a datagram of @bytes that goes to no verified player to the receiver's prefix,
- * and return the reason. A block of a NetQuake level, for which @signs_on is set, has an
+ * Charge a datagram of @bytes that no rule before passed to the receiver's prefix, and
+ * return the reason. A block of a NetQuake level, for which @signs_on is set, has an
  * account apart, one for all blocks to a prefix: acknowledgements can be made up.
  *
  * A neighbour of a known client may have the first half of the allowance alone. So the
  * receiver's reputation is looked up only for the second half. Called by egress_admit()
- * alone, last: a call charges at most once. The caller drops on REASON_AMPLIFICATION.
+ * alone, last: a call charges at most once. The caller drops on REASON_AMPLIFICATION,
+ * unless the service observes. The prefix must be that of amplification_prefix(), which
+ * is credited.
  */
 static __always_inline enum reason egress_charge(struct __sk_buff *ctx,
 						 const struct live *l, __u32 slot,
@@ -142,8 +148,8 @@ static __always_inline enum reason egress_charge(struct __sk_buff *ctx,
 
 /*
  * Sample a datagram from the server if one of the samplers takes it. @what: SAMPLE_WHAT()
- * without a sampler. Called by shield_out() alone, if struct sampling.any is set, after
- * all changes of the frame.
+ * without a sampler; @counted: of count(). Called by shield_out() alone, if struct
+ * sampling.any is set, after all changes of the frame. sample_maybe() chooses at ingress.
  */
 static __always_inline void sample_out_maybe(struct __sk_buff *ctx, const struct live *l,
 					     __u64 what, bool followed, __u64 counted)
@@ -182,9 +188,9 @@ static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct pac
 }
 
 /*
- * Return the offset of the number in a server's challenge of @kind; 0: none that is
- * noted. Called by egress_validated() alone. The offset must be below 64, which
- * decimal_at() masks it to.
+ * Return the offset in the payload of the number in a server's challenge of @kind; 0:
+ * none that is noted. Called by egress_validated() alone. The offset must be below 64,
+ * which decimal_at() masks it to.
  */
 static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
 {
@@ -197,10 +203,11 @@ static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
 
 /*
  * Return nonzero if a datagram of @target is part of a handshake with a validated client,
- * which like QUIC after address validation is not charged. A server's challenge is noted.
- * Analysed once by the verifier. Called by egress_admit() alone, of KIND_HANDSHAKE, if
- * player_confirm() returned false. It must not return true for a client that the
- * server alone has challenged: VALIDATED_COOKIE decides.
+ * which like QUIC after address validation is not charged. A server's challenge is noted,
+ * so egress_admit() calls it for KIND_CHALLENGES without validation too. Analysed once by
+ * the verifier. Called by egress_admit() alone, of KIND_HANDSHAKE, if player_confirm()
+ * returned false. It must not return true for a client that the server alone has
+ * challenged: VALIDATED_COOKIE decides.
  */
 __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 				__u32 family)
@@ -241,10 +248,11 @@ static __always_inline void detect_look(struct __sk_buff *ctx, __u32 slot, __u32
 }
 
 /*
- * Decide about the server's datagram @p of @bytes. Returns the reason. *@ret_followed,
- * *@ret_clock: as of player_confirm(). @marks: of @kind. Called by shield_out() alone,
- * not for the socket of another user. Keep the order: the player first, the charge last,
- * since only what no rule before it passes may be charged.
+ * Decide about the server's datagram @p of @bytes. Returns the reason:
+ * REASON_AMPLIFICATION is to be dropped, unless the service observes. *@ret_followed,
+ * *@ret_clock: as of player_confirm(). @kind: of detect_kind(); @marks: of @kind. Called
+ * by shield_out() alone, not for the socket of another user. Keep the order: the player
+ * first, the charge last, since only what no rule before it passes may be charged.
  */
 static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct live *l,
 						__u32 slot, const struct service *service,
@@ -271,11 +279,12 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 }
 
 /*
- * Replace the clock of a NetQuake update by @clock and correct the UDP checksum. The
- * payload is at @offset. Only the lowest byte of the clock differs; the checksum adds it
- * in one word with svc_time before it. If a helper fails, the clock stays as it is. The
- * call invalidates the caller's pointers into the packet, so it must be the last change.
- * Called by shield_out() alone, for a datagram that leaves.
+ * Replace the clock of a NetQuake update by @clock, of clock_note(), and correct the UDP
+ * checksum. The payload is at @offset. Only the lowest byte of the clock differs
+ * (clock_bits()); the checksum adds it in one word with svc_time before it. If a helper
+ * fails, the clock stays as it is. The call invalidates the caller's pointers into the
+ * packet, so it must be the last change. Called by shield_out() alone, for a datagram
+ * that leaves.
  */
 __noinline int clock_write(struct __sk_buff *ctx, __u32 offset, __u32 clock)
 {
@@ -293,8 +302,9 @@ __noinline int clock_write(struct __sk_buff *ctx, __u32 offset, __u32 clock)
  * Return nonzero if the datagram comes from a socket of another user than the server in
  * @slot: any user may bind [::]:PORT beside a server on 0.0.0.0:PORT. Of a server in a
  * container or another network namespace no socket is visible here: 0. Called by
- * shield_out() for each datagram, so it must stay cheap where no user is noted. 0 means
- * "the server or not known": an unknown socket must not lose its server's rules.
+ * shield_out() for a datagram of a service with a noted user (struct live.owners), and
+ * before it sets PORT_LEARNED. 0 means "the server or not known": an unknown socket must
+ * not lose its server's rules.
  */
 __noinline int other_socket(struct __sk_buff *ctx, __u32 slot)
 {

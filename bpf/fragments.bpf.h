@@ -6,7 +6,7 @@
  * Only the first fragment has ports, so what became of it is noted under both addresses
  * and the IP id. The others leave right after it: a note holds for one to two units of
  * 2^30 ns, since ids repeat, and while its service enforces. A newer note takes the cell
- * of an older one.
+ * of an older one, also with another owner.
  *
  * Called by shield_out() alone.
  */
@@ -45,8 +45,9 @@ static __always_inline __u64 fragment_end(const struct live *l, const struct pac
 
 /*
  * Return a hash of both addresses and the IP id. The upper FRAGMENT_BITS choose the cell;
- * the 31 bits after them are kept as its owner. Called by fragment_note() and
- * fragment_follow(), which must agree: only fields that all fragments have may enter it.
+ * the lowest 31 bits are kept as its owner: bits of a word from 31 on do not change
+ * them. Called by fragment_note() and fragment_follow(), which must agree: only fields
+ * that all fragments have may enter it.
  */
 static __always_inline __u64 fragment_hash(const struct live *l, const struct packet *p)
 {
@@ -67,8 +68,9 @@ static __always_inline __u64 *fragment_cell(__u64 hash)
 
 /*
  * Note what became of the first fragment of a datagram of the service in @slot. Called by
- * shield_out() alone, for each first fragment. @dropped must be the verdict of this
- * datagram, also if it passes: the note replaces an older one with the same id.
+ * shield_out() alone, for each first fragment. @dropped must be what becomes of this
+ * datagram, after REASON_AMPLIFICATION and observing, also if it passes: the note
+ * replaces an older one with the same id.
  */
 static __always_inline void fragment_note(const struct live *l, const struct packet *p,
 					  __u32 slot, bool dropped)

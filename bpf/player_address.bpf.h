@@ -8,9 +8,9 @@
  * address could be taken for the player's. player_address_check()
  * (conntrack_ingress.bpf.h) drops those.
  *
- * Written by the egress program while the server sends to a player. A bucket has four
- * cells; if all belong to other active addresses, one more address is treated as if no
- * player were there.
+ * Written by the egress program while the server sends to a player or master server. A
+ * bucket has four cells; if all were noted within ADDRESS_LITTLE_S for others, one more
+ * address is treated as if no player were there.
  */
 #ifndef PLAYER_ADDRESS_BPF_H
 #define PLAYER_ADDRESS_BPF_H
@@ -36,10 +36,11 @@ static __always_inline struct player_address *player_address_cell(struct live *l
 }
 
 /*
- * Note that @what, ADDRESS_*, is at the address of these words of struct player_id.
- * Returns 0 if its bucket is full of other active addresses. Called at egress by
- * player_note() and master_note(). An active address must not be replaced: otherwise an
- * attacker that draws notes elsewhere could uncover a player.
+ * Note that @what, ADDRESS_*, is at the address of these words of struct player_id; their
+ * port does not count. Returns 0 if its bucket is full. Called at egress by player_note()
+ * and master_note(). A cell noted within ADDRESS_LITTLE_S must not be replaced: otherwise
+ * an attacker that draws notes elsewhere could uncover a player. After that it may be,
+ * also a master server's, which would count for longer.
  */
 __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32 what)
 {
@@ -73,8 +74,8 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 
 /*
  * Return true if the address of @hash, player_address_hash(), was noted in the last
- * @seconds units of 2^30 ns. Called by acl_search() and player_address_decide(). Changes
- * nothing.
+ * @seconds units of 2^30 ns: ADDRESS_LITTLE_S and so on, by the use that is in @hash.
+ * Called by acl_search() and player_address_decide(). Changes nothing.
  */
 static __always_inline bool player_address_seen(__u64 hash, __u32 seconds)
 {
