@@ -42,8 +42,9 @@ _Static_assert(2 * PLAYERS_MOST < CONNLIMIT_MOST, "a limit that is never reached
 #define CONNLIMIT_COUNTS   ((1ull << CONNLIMIT_PERIOD) - 1)
 
 /*
- * Return @cell as it is in @period. A cell that is one period ahead stays: another
- * processor's clock has begun it. @period: of the shield's clock, >> CONNLIMIT_TICK.
+ * Return @cell as it is in @period, without writing it. A cell that is one period ahead
+ * stays: another processor's clock has begun it. @period: of the shield's clock, >>
+ * CONNLIMIT_TICK; 16 bits of it count.
  */
 static __always_inline __u64 connlimit_at(__u64 cell, __u64 period)
 {
@@ -56,9 +57,9 @@ static __always_inline __u64 connlimit_at(__u64 cell, __u64 period)
 }
 
 /*
- * Return what a player adds to @cell. @fresh: the server has just accepted it, so that it
- * counts before all others are counted anew. 0: no more can be counted in @cell. @cell:
- * of connlimit_at().
+ * Return what a player adds to @cell, of connlimit_at(). @fresh: the server has just
+ * accepted it: it is added to the last period too, so that it counts before all others
+ * are counted anew. 0: no more can be counted in @cell.
  */
 static __always_inline __u64 connlimit_more(__u64 cell, bool heard, bool fresh)
 {
@@ -85,7 +86,8 @@ static __always_inline __u32 connlimit_count(__u64 cell, __u32 at)
 /*
  * Return true if no more than @limit players may be in @cell, as it is now: so many are
  * heard, or twice as many are held. The rest of these are clients that have crashed, or
- * are silent. @limit: 0: none. At most PLAYERS_MOST. @cell: of connlimit_at().
+ * are silent. @limit: 0: none. At most PLAYERS_MOST. @cell: of connlimit_at(). On true
+ * connlimit_refuse() lets a player that is already there pass.
  */
 static __always_inline bool connlimit_full(__u64 cell, __u32 limit)
 {

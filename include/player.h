@@ -31,20 +31,22 @@ struct player_key {
 };
 _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 
-#define PLAYER_VERIFIED \
-	0x01 /* verified: it has returned what only its address was sent */
+#define PLAYER_VERIFIED                                                      \
+	0x01 /* it has returned what only its address was sent: flags_new(), \
+		clock_verify() */
 #define PLAYER_QPORT \
 	0x02 /* its qport, if it has one, and its sequence are known and enforced */
-#define PLAYER_CHALLENGE 0x04 /* its challenge is known */
+#define PLAYER_CHALLENGE 0x04 /* Quake III: its challenge is known */
 #define PLAYER_CHECKSUM \
 	0x08 /* its datagrams carry the protocol 71 checksum, which is enforced */
 #define PLAYER_FOLLOWED 0x10 /* every datagram of it is sampled */
 #define PLAYER_SEQUENCE                                                 \
 	0x20 /* NetQuake: its moves are known; heard_sequence is theirs \
 	      */
-#define PLAYER_CLOCKS PLAYER_CHALLENGE /* NetQuake: its clocks are marked */
-#define PLAYER_TAKEN \
-	PLAYER_CHECKSUM /* NetQuake: verified by clocks that were not marked */
+#define PLAYER_CLOCKS PLAYER_CHALLENGE /* NetQuake: its updates have clocks */
+#define PLAYER_TAKEN                                                             \
+	PLAYER_CHECKSUM /* NetQuake: verified by clocks that were not marked, or \
+			   migrated */
 
 #define PLAYER_NETQUAKE \
 	0x40 /* the server sends it NetQuake: bpf/conntrack_netquake.bpf.h */
@@ -58,13 +60,14 @@ _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
  * on one. Times are ns of the shield's clock.
  */
 struct player {
-	__u64 since_ns; /* when the server accepted it */
-	__u64 sent_ns; /* the server's last datagram to it */
-	__u64 heard_ns; /* when its last datagram matched */
+	__u64 since_ns; /* when egress last entered it: player_enter() */
+	__u64 sent_ns; /* the server's last acceptance or game datagram to it */
+	__u64 heard_ns; /* when player_record() counted its last datagram; 0: never;
+			   connect_recall() sets it too */
 	__u64 due_ns; /* state of its limit (limit.h) */
 	__u64 loose_due_ns; /* state of its limit for datagrams that any source could make
 			     */
-	__u32 packets; /* datagrams that passed; wraps around */
+	__u32 packets; /* datagrams that passed by due_ns; wraps around */
 	union {
 		__u32 jumped; /* a sequence far from its stream that a second datagram has
 				 to continue; 0: none */
@@ -72,13 +75,14 @@ struct player {
 				       clock, with all bits of its mark set */
 	};
 	/*
-	 * The first member of each union holds, except in NetQuake. There a player signs
-	 * on (no flag), then its clocks are marked (PLAYER_CLOCKS, see clock_note()), and
-	 * then its moves are known (PLAYER_SEQUENCE).
+	 * The first member of each union holds, except in NetQuake (and qport_mask).
+	 * There a player signs on (no flag), then its updates have clocks (PLAYER_CLOCKS,
+	 * see clock_note()), and then its moves are known (PLAYER_SEQUENCE).
 	 */
 	union {
 		__u32 heard_sequence; /* highest that matched; NetQuake: of its moves */
-		__u32 signed_next; /* signing on: the last acknowledged block + 1 */
+		__u32 signed_next; /* signing on: the last acknowledged block + 1; 0: none
+				    */
 	};
 	union {
 		__u32 sent_sequence; /* highest of the server; signing on: of its blocks
@@ -155,7 +159,7 @@ struct player_table {
 struct player_address {
 	__u32 tag; /* of the address, the service and ADDRESS_*: never 0; 0: the cell is
 		      free */
-	__u32 seen_s; /* when it was last noted, units of 2^30 ns */
+	__u32 seen_s; /* when player_address_note() last noted it, units of 2^30 ns */
 };
 
 /* --- port changes ----------------------------------------------------------- */

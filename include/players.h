@@ -14,7 +14,9 @@
  *
  * Locking: none. The CPU that enters a player first claims a cell by compare-and-swap of
  * its state, and writes the name last. A reader compares the name. In a race it may read,
- * or write, the state of a player that was just replaced after a minute's silence.
+ * or write, the state of a player that was just replaced after a minute's silence. Two
+ * CPUs that enter the same player at once may take two cells: players_find() finds the
+ * first, and the sweep removes the other.
  *
  * The words of struct player_id, the hash and the tag are computed by the programs
  * (conntrack.bpf.h), by the daemon's sweep and by the migration, and must be the same in
@@ -66,8 +68,8 @@ static __always_inline __u64 players_hash(const struct player_id *id, const __u6
  * Return the hash of the address and service of @id, without the port, and of @use,
  * ADDRESS_*. Its upper PLAYER_ADDRESS_BITS are the bucket; a cell keeps the tag,
  * player_address_tag(). Called by player_address_note(), player_address_decide(),
- * acl_search() and, in userland, about_reports_to(). Cells are pinned: if the hash or the
- * tag changes, raise ABI_VERSION.
+ * acl_search() and, in userland, about_reports_to(), each with the @use that is noted.
+ * Cells are pinned: if the hash or the tag changes, raise ABI_VERSION.
  */
 static __always_inline __u64 player_address_hash(const struct player_id *id, __u32 use,
 						 const __u64 keys[3])
@@ -110,7 +112,8 @@ static __always_inline __u64 players_tag(__u64 hash)
 /*
  * Return how the server of a service of @family tells @player by its qport: 0 (16 bits),
  * QPORT_NARROW (8), or QPORT_NONE: it does not. Called by player_index() and
- * migrate_qport(), which must give a player the same key in the map qports.
+ * migrate_qport() with PLAYER_QPORT, which must give a player the same key in the map
+ * qports.
  */
 static __always_inline int player_qport(enum wire_family family,
 					const struct player *player)
@@ -151,7 +154,8 @@ static __always_inline player_word *cell_word(struct player_cell *cell, int i)
 
 /*
  * Return true if @cell is that of @id, and is not being written. Called in the programs
- * and in userland, without a lock: the state in the last word is compared first.
+ * and in userland, without a lock: the state in the last word is compared first. The
+ * player may have left: ask player_alive() too.
  */
 static __always_inline bool cell_is(struct player_cell *cell, const struct player_id *id)
 {
@@ -161,8 +165,9 @@ static __always_inline bool cell_is(struct player_cell *cell, const struct playe
 
 /*
  * Return true if the server has sent to @player within PLAYER_IDLE_NS. It may have done
- * so after @now_ns was read, on another CPU. Programs and daemon use the same rule: a
- * player that has left is ignored until the daemon removes it.
+ * so after @now_ns was read, on another CPU. Programs and daemon use the same rule, after
+ * each look-up: a player that has left is ignored until the daemon removes it or its cell
+ * is taken.
  */
 static __always_inline bool player_alive(const struct player *player, __u64 now_ns)
 {
@@ -209,9 +214,9 @@ static __always_inline __u32 player_slot(__u64 name)
 }
 
 /*
- * Add @by to the cells that the service in @slot has. Returns how many it had. Called by
- * cell_claim(), players_enter() and players_remove(). The counts must follow each cell
- * that changes its service.
+ * Add @by to the cells that the service in @slot has; 0 only reads. Returns how many it
+ * had. Called by cell_claim(), players_enter() and players_remove(). The counts must
+ * follow each cell that changes its service.
  */
 static __always_inline __u32 players_count(struct player_table *t, __u32 slot, int by)
 {
@@ -222,9 +227,10 @@ static __always_inline __u32 players_count(struct player_table *t, __u32 slot, i
 
 /*
  * Claim @cell for a player of @slot. True: it was free, or its player had left; it counts
- * for @slot, and the caller must write it and then its name. @spent: the service has its
- * share of cells: then only a cell of a player that left the same service. CPUs that do
- * this at once may exceed the share, by one each. Called by players_enter().
+ * for @slot, and the caller must write it, its tag, and then its name. @spent: the
+ * service has its share of cells: then only a cell of a player that left the same
+ * service. CPUs that do this at once may exceed the share, by one each. Called by
+ * players_enter().
  */
 static __always_inline bool cell_claim(struct player_table *t, struct player_cell *cell,
 				       __u32 slot, bool spent, __u64 now_ns)
@@ -249,9 +255,10 @@ static __always_inline bool cell_claim(struct player_table *t, struct player_cel
 
 /*
  * Enter @id as @fresh, or replace its entry. Returns its index, or PLAYERS_MAX: its
- * bucket is full, or the share of its service. Called by player_enter() in egress, once a
- * server accepts a client, and by migrate_player(). The tag is set before the name, so
- * that a reader that sees the name finds it.
+ * bucket is full, or the share of its service. Called by player_enter() in egress, when a
+ * server accepts a client or sends it game traffic, and by migrate_player(). If @fresh
+ * has PLAYER_QPORT, the caller must call migrate_qport(). The tag is set before the name,
+ * so that a reader that sees the name finds it.
  */
 static __always_inline __u32 players_enter(struct player_table *t,
 					   const struct player_id *id,
@@ -289,7 +296,8 @@ static __always_inline __u32 players_enter(struct player_table *t,
 /*
  * Remove the player @id from cell @at, unless another player has the cell or the server
  * has sent to it again. If the process dies in here, the cell stays claimed. Called by
- * players_sweep() and shield_forget_slot(). @id: as read from the cell.
+ * players_sweep() and shield_forget_slot(), which sets sent_ns back before.
+ * forget_qport() must follow for the qports that lead to it. @id: as read from the cell.
  */
 static inline void players_remove(struct player_table *t, __u32 at,
 				  const struct player_id *id, __u64 now_ns)
