@@ -35,9 +35,10 @@ static __always_inline bool service_flagged(const struct service *s, enum wire_k
 }
 
 /*
- * Note that a limit of a service is exceeded at @now: *@until becomes the end of being
- * under load, UNDER_LOAD_NS (10 s) later. Called by validation_require() and
- * cache_require(), for a flood once per datagram: it must mostly read.
+ * Note that a limit of a service is exceeded at @now: *@until, its until_ns for joining
+ * or for queries, becomes the end of being under load, UNDER_LOAD_NS (10 s) later. Called
+ * by validation_require() and cache_require(), for a flood once per datagram: it must
+ * mostly read.
  */
 static __always_inline void under_load_note(__u64 *until, __u64 now)
 {
@@ -59,11 +60,11 @@ __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now
 }
 
 /*
- * Return the key of the network around the prefix of @net, /20 or /48. Bit 57 tells it
- * from keys of prefixes. A network has a third more than one prefix: an attacker with 16
- * or 256 prefixes must not have as many times the limit. Called by admit_net(),
- * prefix_exceeded() and validated_charge(); cell_network() (user/shield/shield_cells.h)
- * must return the same.
+ * Return the key of the network around the prefix of @net, an address_net(): /20 or /48.
+ * Bit 57 tells it from keys of prefixes. A network has a third more than one prefix: an
+ * attacker with 16 or 256 prefixes must not have as many times the limit. Called by
+ * admit_net(), prefix_exceeded() and validated_charge(); cell_network()
+ * (user/shield/shield_cells.h) must return the same.
  */
 static __always_inline __u64 network_net(__u64 net, __u32 ipv6)
 {
@@ -83,8 +84,10 @@ static __always_inline struct limit network_limit(const struct limit *prefix)
 }
 
 /*
- * Return the state of the limit of @net, a prefix or network_net(), under @b. NULL cannot
- * be, but the verifier does not know. Called by admit_net() and prefix_exceeded().
+ * Return the state of the limit of @net, a prefix (address_net() >> 8) or network_net(),
+ * under @b. NULL cannot be, but the verifier does not know. Called by admit_net() and
+ * prefix_exceeded(); cell_prefix() in userland finds the same. Validated clients have
+ * other cells, of validated_charge().
  */
 static __always_inline __u64 *
 budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u32 ipv6)
@@ -98,12 +101,14 @@ budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u3
  * Charge one request of @kind from @net to the limits @b of source, prefix, network and
  * service. @times: what it costs of the source's own limit; 3 if another client at this
  * address is validated (limit_times()). @service_due: state of the service's limit, which
- * the caller has not found exceeded. Returns REASON_WITHIN_LIMITS, the limit that is
- * exceeded (then nothing is charged), or REASON_CONTENDED (then some limits are charged).
+ * the caller must have compared: it is not exceeded. Returns REASON_WITHIN_LIMITS, the
+ * limit that is exceeded (then nothing is charged), or REASON_CONTENDED (then some limits
+ * are charged).
  *
  * Called by admit_budget() and unvalidated_decide(). All limits are compared before the
- * first is charged, and the service's is charged last: keep both. limits_exceeded() must
- * refuse nothing that this passes.
+ * first is charged, and the service's is charged last: keep both. limits_exceeded() and
+ * query_exceeds() must refuse nothing that this passes; prefix_exceeded() compares, and
+ * about_limits() in userland shows, the same limits.
  */
 static __always_inline enum reason admit_net(struct live *l, const struct budget *b,
 					     enum wire_kind kind, __u64 net, __u32 ipv6,
@@ -154,7 +159,8 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 /*
  * Charge one request of @kind to the limits @b of @class, for the service in @slot.
  * Returns as admit_net(), or REASON_SERVICE_LIMIT. Called by admit_unlisted() and
- * cache_admit(), at most once for a datagram: it charges.
+ * cache_admit(), at most once for a datagram: it charges. @slot and @class are bounded by
+ * the caller (service_at(), CLASS_BUDGETS), as the verifier must know.
  */
 static __always_inline enum reason
 admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
@@ -206,8 +212,9 @@ static __always_inline enum reason limits_exceeded(const struct live *l, __u32 s
 }
 
 /*
- * Return the reason for which a class without limits is dropped. Called by refuse() and
- * admit_unlisted(), which must agree.
+ * Return the reason for which a @class without limits is dropped: CLASS_BUDGETS or above,
+ * if its policy is POLICY_DROP. Called by refuse() and admit_unlisted(), which must
+ * agree.
  */
 static __always_inline enum reason policy_reason(enum wire_class class)
 {
@@ -261,7 +268,8 @@ admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_ki
  * Decide about a datagram of @kind for the service in @slot. Returns the reason; never
  * REASON_COUNT. *@ret_followed is set if it is of a followed player. Called by decide()
  * alone. Keep the order: lists, then the player and limits, then the rules of addresses
- * and of players per source, which see only what would pass.
+ * and of players per source, which see only what would pass. player_conflict() decides by
+ * these two rules for the tail-called programs: change both.
  */
 static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,

@@ -44,7 +44,9 @@ struct limit {
  * Give both extremes the form of other limits, so that limit_exceeded() needs no further
  * comparison: no limit becomes a burst that no debt reaches; a limit that lets nothing
  * pass, a burst far below zero. May be called twice. Call it before programs can see @l.
- * limit_take() relies on it too, except that it lets all pass at cost 0.
+ * limit_take() relies on it too, except that it lets all pass at cost 0. In user/shield/
+ * never(), limit_used_share() and share_limit() recognise these forms, and apply_cache()
+ * writes the second one itself.
  */
 static inline void limit_normal(struct limit *l)
 {
@@ -56,8 +58,9 @@ static inline void limit_normal(struct limit *l)
 
 /*
  * Return true if @l has no room for one request at @now_ns. Changes nothing. @due_ns: its
- * state. Called where several limits are looked at before one is charged. @l: as
- * limit_normal() leaves it.
+ * state. @l: as limit_normal() leaves it. Called by limit_take(), and where several
+ * limits are looked at before one is charged: false reserves nothing, so limit_take()
+ * compares again. The comparison is signed, for a burst below zero.
  */
 static __always_inline bool limit_exceeded(const struct limit *l, __u64 due_ns,
 					   __u64 now_ns)
@@ -107,7 +110,8 @@ static __always_inline struct limit limit_scaled(const struct limit *l, __u32 co
  * Return the cell of (@net, @tag) in a table of 2^@bits cells, 1 to 32 bits.
  * Multiply-shift hashing with secret odd @keys: two different inputs share a cell with
  * probability at most 2^(1-bits), whatever an attacker without the keys chooses
- * (Dietzfelbinger et al. 1997). Called by the programs alone.
+ * (Dietzfelbinger et al. 1997). Called by the programs alone. @tag: tells apart what
+ * shares a table: allowed_cell() and cache_source_limit() set a bit each.
  */
 static __always_inline __u32 limit_cell(const __u64 keys[3], __u64 net, __u64 tag,
 					__u32 bits)

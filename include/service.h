@@ -100,8 +100,9 @@ _Static_assert(BUDGET_ALLOWED >= CLASS_BUDGETS, "a class has that budget");
 
 /*
  * Return the index in struct live.service_due_ns of the limit of @class_ of the service
- * in @slot. Called in the programs and in userland. @slot: below SERVICES_MAX; @class_:
- * at most BUDGET_ALLOWED.
+ * in @slot, and in that of struct validation_state, where greylisted clients have the
+ * place of CLASS_UNKNOWN. Called in the programs and in userland. @slot: below
+ * SERVICES_MAX; @class_: at most BUDGET_ALLOWED. service_finish() makes the seeds of it.
  */
 static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 {
@@ -122,9 +123,10 @@ static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 
 /*
  * Return true if @kind takes part in address validation on a service of @family. Called
- * by service_finish(), and by challenges() in user/shield/shield_shares.c, which gives a
- * share of the challenges to services with such requests. shield_validate() must decide
- * about each of these kinds.
+ * by service_finish(), and by challenges() and requests_count() in
+ * user/shield/shield_shares.c, which give a share of the challenges to services with such
+ * requests. shield_validate() must decide about each of these kinds; kind_queries() and
+ * not_challenged() name the queries among them.
  */
 static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 {
@@ -156,7 +158,9 @@ static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 /*
  * Compute what follows from the other members of @s: class_of, the seeds, and the form of
  * limits. Call it after each change of a service that is written into @slot. @keys: of
- * struct live. Called by plan_slots(), before the programs can see @s.
+ * struct live. Called by plan_service(), before the programs can see @s. A seed has an
+ * even multiple of keys[1], below 2 * (SERVICES_MAX << CLASS_BITS): budget_hash() adds
+ * one for IPv6, and validated_charge() and cell_source() add multiples from there on.
  */
 static inline void service_finish(struct service *s, __u32 slot, const __u64 keys[3])
 {
@@ -181,10 +185,12 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 }
 
 /*
- * Return log2 of how much more a source and its prefix may send while at least half of
- * the service's limit is left at @now_ns; @due_ns: its state. So many clients behind one
- * address can join at once, and no source takes the half that is left for others. 0 if
- * the service has no limit. Called by the programs and, to show it, by about_limits().
+ * Return log2 of how much more a source, its prefix and network may send while at least
+ * half of the service's limit is left at @now_ns; @due_ns: its state. So many clients
+ * behind one address can join at once, and no source takes the half that is left for
+ * others. 0 if the service has no limit. Called by the programs and, to show it, by
+ * about_limits(). The callers must agree on the requests that have no more in a crowd: a
+ * CCREQ_CONNECT has not.
  */
 static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
 					  __u64 now_ns)
@@ -207,9 +213,10 @@ static __always_inline __u64 budget_hash(const __u64 keys[3], __u64 net, __u32 i
 /*
  * Return the cell, of 2^@bits, of the source or prefix @net under @b: a keyed hash of the
  * service, the class, the IP version and @net. Two sources that share a cell share its
- * limit. Called by the programs; shield_cells.h computes the same in userland
- * (tests/kern/kern_explain_trial.c). Another hash gives each source the debt of another
- * until that has passed.
+ * limit. Called by the programs; limits_exceeded() computes the same from plain_hash(),
+ * and shield_cells.h in userland (tests/kern/kern_explain_trial.c). Another hash gives
+ * each source the debt of another until that has passed. @net: address_net() for
+ * SOURCE_BITS; for PREFIX_BITS see budget_prefix_cell(). @ipv6: 0 or 1.
  */
 static __always_inline __u32 budget_cell(const struct budget *b, const __u64 keys[3],
 					 __u64 net, __u32 ipv6, __u32 bits)
