@@ -4,7 +4,7 @@
  * master servers.
  *
  * An attacker can spoof an allowed address. So an allowed source has limits (ALLOWED_RATE
- * and so on in abi.h), far above those of others, and a larger amplification limit,
+ * and so on in service.h), far above those of others, and a larger amplification limit,
  * unless its entry says `unlimited`. The deny list is looked at after the allow list.
  *
  * A look-up in a list costs as much as all other steps of a flood's datagram, so
@@ -16,8 +16,9 @@
  *
  * acl_lookup() is called in both directions, allowed_admit() on ingress, master_note() at
  * egress. Each datagram of a flood pays for acl_prefilter() if there is a list, and for
- * nothing else here. A new kind of list needs a bit in LISTS_*, its cells in
- * list_spread() (user/shield/shield_lists.c), and a place in the order of acl_search().
+ * nothing else here. A new kind of list needs a bit in LISTS_*, which list_mark()
+ * (user/shield/shield_lists.c) sets and spreads, a row in SHIELD_MAPS, and a place in the
+ * order of acl_search().
  */
 #ifndef ACL_BPF_H
 #define ACL_BPF_H
@@ -35,7 +36,7 @@ enum acl_result {
 
 /*
  * Limits of an allowed source beyond those of its class, and of all allowed sources of a
- * service: abi.h.
+ * service: service.h.
  */
 const volatile struct limit allowed_limit = {
 	1000000000ull / ALLOWED_RATE, ALLOWED_BURST *(1000000000ull / ALLOWED_RATE)
@@ -104,6 +105,7 @@ static __always_inline bool acl_prefilter(const struct live *l, const __u8 *from
 /*
  * packet_player() with port 0, since lists do not know ports. Called by acl_lookup() and
  * master_note(), which must make the same words, or a noted master server is not found.
+ * about_reports_to() in userland makes them too.
  */
 static __always_inline void packet_host(const struct packet *p, enum side peer,
 					__u32 slot, struct player_id *ret)
@@ -115,8 +117,10 @@ static __always_inline void packet_host(const struct packet *p, enum side peer,
 /*
  * Return enum acl_result of the address at @peer's end of @p. Called with a parsed @p by
  * admit(), acl_reason() and pkt_acl(), by egress_listed() for the receiver, and by
- * shield_joined(). It must cost one comparison while there is no list. The fast path
- * leaves each source that acl_prefilter() does not exclude to it.
+ * shield_joined(). Charges nothing. On ingress ACL_ALLOWED and ACL_MASTER pass no
+ * datagram by themselves: allowed_admit() decides. It must cost one comparison while
+ * there is no list. The fast path leaves each source that acl_prefilter() does not
+ * exclude to it.
  */
 static __always_inline enum acl_result acl_lookup(const struct live *l, __u32 slot,
 						  const struct packet *p, enum side peer)
@@ -159,9 +163,11 @@ static __always_inline __u32 allowed_cell(const struct live *l, __u64 net, __u32
 
 /*
  * Charge the limits of an allowed source at @net, or of a master server if @master, and
- * of all of them together for @slot. Returns false if one of them is exceeded. Called
- * by allowed_admit() alone. Keep the order: the limit of all is compared first and
- * charged last, so that a source beyond its own limit does not use up that of all.
+ * of all of them together for @slot. Returns false if one of them is exceeded, and then
+ * charges nothing, or if a race is lost: then its own may be charged. @net:
+ * address_net(). Called by allowed_admit() alone. Keep the order: the limit of all is
+ * compared first and charged last, so that a source beyond its own limit does not use up
+ * that of all.
  */
 __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 {
@@ -187,7 +193,8 @@ __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
  * Return the reason for a datagram of an allowed source or master server, which the rules
  * for others would decide for @reason. Called by admit(), cache_admit() and acl_reason()
  * with the result of acl_lookup(), for @listed other than ACL_NONE, ACL_UNLIMITED and
- * ACL_DENIED. It may turn a drop into a pass, never the reverse.
+ * ACL_DENIED. It may turn a drop into a pass, never the reverse. A pass in spite of
+ * @reason is charged: do not call it again for that datagram.
  */
 static __always_inline enum reason allowed_admit(__u32 slot, enum acl_result listed,
 						 enum reason reason,
@@ -203,8 +210,8 @@ static __always_inline enum reason allowed_admit(__u32 slot, enum acl_result lis
 
 /*
  * How many heartbeats of one server are noted: a burst of 64, then one in 4 s. Each marks
- * a stretch of addresses in the prefilter for all services. Engines send heartbeats to
- * some ten masters in five minutes.
+ * a stretch of addresses in the prefilter for all services, for good. Engines send
+ * heartbeats to some ten masters in five minutes.
  */
 const volatile struct limit report_limit = { 4000000000ull, 64 * 4000000000ull };
 
@@ -213,8 +220,9 @@ const volatile struct limit report_limit = { 4000000000ull, 64 * 4000000000ull }
  * the limits for a quarter of an hour, and refill its limit: an attacker that used it up
  * in the host's name cannot know when that is. @addresses: their offset in the frame.
  *
- * Called by egress_admit() alone, if player_confirm() returned false. The mark in
- * the prefilter is set before LISTS_MASTER, and only after report_limit has room.
+ * Called by egress_admit() alone, if player_confirm() returned false. Returns 1 if it is
+ * noted, which its caller ignores. The mark in the prefilter, which list_spread() keeps,
+ * is set before LISTS_MASTER, and only after report_limit has room.
  */
 __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot)
 {

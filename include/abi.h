@@ -46,7 +46,10 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
  * Why a datagram was passed, dropped or answered. The verdict follows from the reason.
  * The last two columns: for which kinds the reason is possible when a datagram comes to a
  * server, and when it leaves one, as one of COUNTER_SETS. No counters exist for others,
- * see counters.h.
+ * see counters.h; for reasons of the fast path see enum counter_number too.
+ * reason_cached() and fast_path_tail_call() take all from CACHED_PLAYER on for reasons to
+ * serve from the cache. A new row, another order, name or set makes new tables
+ * (shield_abi()).
  *	  reason		name			verdict	received  sent
  */
 /* clang-format off */
@@ -121,7 +124,8 @@ enum other {
 
 /*
  * Return the verdict that follows from @reason; REASON_COUNT is dropped. Called by
- * programs and userland. The verdict of a reason is a column of ABI_REASONS.
+ * programs and userland. The verdict of a reason is a column of ABI_REASONS. A service
+ * that observes passes the datagram in spite of a drop: the caller asks its `observe`.
  */
 static inline enum verdict reason_verdict(enum reason reason)
 {
@@ -155,7 +159,7 @@ _Static_assert(sizeof(struct port) == 8, "struct port has a hole");
 struct endpoint {
 	__be32 addr[4];
 	__u16 port;
-	__u16 generation;
+	__u16 generation; /* 0 or 1: bit 0 of struct tables.generation */
 };
 _Static_assert(sizeof(struct endpoint) == 20, "a map key has no holes");
 
@@ -354,7 +358,7 @@ struct validation_state {
 struct cache_cap {
 	__u64 byte_ns; /* 0: no limit */
 	__u64 burst_ns;
-	__u64 due_ns;
+	__u64 due_ns; /* state (limit.h), as kept_due_ns; written by cache_charge() */
 	/* What is kept for each service, once the rest is used up: divided by the daemon
 	 * once per second among the services under load and those that always respond
 	 * from the cache. 0: nothing is kept. */
@@ -469,7 +473,7 @@ struct live {
 	__u32 generation; /* bit 0: which of the tables packets use; written by the daemon
 			   */
 	__u32 lists; /* LISTS_ALLOW and so on: which lists are not empty; written by the
-			daemon, and by egress for masters */
+			daemon and by commands, and by egress for masters */
 	__u32 followed; /* players that are followed: counted up by egress, set by the
 			   daemon */
 	__u32 veths; /* bit N: interface N, 32 + N and so on is a veth: replies leave by
@@ -497,9 +501,11 @@ struct live {
 	struct cache_state cache;
 	struct player_table players;
 	__u64 acl_end_ns; /* no list entry ends before; 0: none ends; written by the
-			     daemon */
+			     daemon and by commands */
 	__u8 acl_prefilter[ACL_PREFILTER_CELLS]; /* by stretch of addresses, which lists
-						    may have an entry there: acl.h */
+						    may have an entry there: acl.h;
+						    written by the daemon and by
+						    commands, and by egress for masters */
 	__u32 moved[1 << MOVED_BITS]; /* how many players' qports are in a cell:
 					 qport_cell() */
 	struct player_address

@@ -5,8 +5,8 @@
  * A look-up in a list costs as much as all other steps of a flood's datagram. So each
  * stretch of addresses has a byte that says which lists have an entry there (LISTS_ALLOW
  * and so on), and only those are looked up. A stretch is an IPv4 /16, or all IPv6 /32
- * with the same second half: 2001:db8:: and 2a00:db8:: share one. The daemon writes the
- * bytes.
+ * with the same second half: 2001:db8:: and 2a00:db8:: share one. list_spread() in the
+ * daemon and in commands writes the bytes; master_note() at egress sets LISTS_MASTER.
  *
  * acl_prefilter_span() is called in userland by cells_mark()
  * (user/shield/shield_lists.c), acl_prefilter_cell() by the programs. Both must map an
@@ -23,7 +23,7 @@
 /*
  * Return how many cells, from *@ret_first on, the network @cidr has addresses in. All of
  * them are below ACL_PREFILTER_CELLS. @cidr->length is 0 to 128; bits of the address
- * beyond it do not count.
+ * beyond it must be 0, as cidr_parse() leaves them.
  */
 static inline __u32 acl_prefilter_span(const struct cidr *cidr, __u32 *ret_first)
 {
