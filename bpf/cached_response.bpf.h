@@ -125,10 +125,10 @@ static __always_inline int cache_chosen(const struct cache_entry *t, __u32 numbe
 
 /*
  * Return CHOSEN() of the response to the query of @c, or 0: none is cached, young enough
- * and short enough, or no reply can be sent. Sets c->generation to that of the response.
- * Analysed once by the verifier. Called by cache_try() alone, first. It must change
- * nothing in the frame, and must read the generation before the entry, since cache_send()
- * compares it last.
+ * and short enough, or no reply can be sent. Sets c->generation to that of the response;
+ * on 0 it means nothing. Analysed once by the verifier. Called by cache_try() alone,
+ * first. It must change nothing in the frame, and must read the generation before the
+ * entry, since cache_send() compares it last.
  */
 __noinline int cache_choose(struct xdp_md *ctx, struct pkt_ctx *c)
 {
@@ -192,10 +192,11 @@ static __always_inline bool nonce_load(struct xdp_md *ctx, const struct pkt_ctx 
 }
 
 /*
- * Write head, nonce and the first @tail bytes of the tail of @t after the headers. False:
- * drop the frame. Called by cache_store() alone, after cache_heads(). Each length must be
- * compared right before its helper: Linux 6.1's verifier loses the bounds of a spilled
- * value.
+ * Write head, nonce and the first @tail bytes of the tail of @t after the headers.
+ * Without a nonce it writes the text up to the end of the frame, whatever @tail is:
+ * cache_heads() has made the frame that long. False: drop the frame. Called by
+ * cache_store() alone, after cache_heads(). Each length must be compared right before its
+ * helper: Linux 6.1's verifier loses the bounds of a spilled value.
  */
 static __always_inline bool cache_parts(struct xdp_md *ctx, __u32 payload,
 					const struct cache_entry *t,
@@ -230,7 +231,7 @@ static __always_inline bool cache_parts(struct xdp_md *ctx, __u32 payload,
 /*
  * cache_parts(), and the NUL after them if the response ends with one: @total bytes.
  * Called by cache_send() alone, after cache_heads(), whose checksum counts the NUL as
- * zero.
+ * zero. The NUL is written last: cache_parts() may have put text in its place.
  */
 static __always_inline bool cache_store(struct xdp_md *ctx, __u32 payload,
 					const struct cache_entry *t,
@@ -273,10 +274,11 @@ __noinline int cache_heads(struct xdp_md *ctx, __u32 payload, __u32 ipv6, __u32 
 
 /*
  * Write the @chosen response over the query and send it back. XDP_DROP: it cannot be, or
- * the daemon replaced the response meanwhile. Called after the response was charged and
- * counted. Called by cache_try() alone. The comparison of the generation must be the last
- * step before counting: what was read of an entry that the daemon replaced must not
- * leave.
+ * the daemon replaced the response meanwhile. Called by cache_try() alone, with what
+ * cache_choose() returned and left in c->generation, after cache_grow(), and after the
+ * response was charged and the query counted. The comparison of the generation must be
+ * the last step before counting: what was read of an entry that the daemon replaced must
+ * not leave.
  */
 __noinline int cache_send(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 chosen)
 {

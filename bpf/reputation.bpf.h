@@ -5,7 +5,7 @@
  * (include/reputation.h) and the recent askers (include/recent.h).
  *
  * Called by the fast path (not_cached()) and by shield_cache(), so both decide alike.
- * Egress asks reputation_reason() too.
+ * Egress asks reputation_reason() too, and shield_validate() lately_validated().
  */
 #ifndef REPUTATION_BPF_H
 #define REPUTATION_BPF_H
@@ -24,7 +24,7 @@ static __always_inline bool cacheable(const struct service *s, enum wire_kind ki
 /*
  * Return true if the cache serves queries to @s in @slot at @now: always, or while the
  * service is under load by queries. Called by not_cached(), cache_reason() and
- * cache_admit(). Changes nothing.
+ * cache_admit(), for a service and kind of which cacheable() is true. Changes nothing.
  */
 static __always_inline bool cache_active(const struct live *l, const struct service *s,
 					 __u32 slot, __u64 now)
@@ -36,7 +36,8 @@ static __always_inline bool cache_active(const struct live *l, const struct serv
 /*
  * Put the service in @slot under load by queries. Called by not_cached(), cache_reason()
  * and cache_admit(), only if the service's own limit of queries is exceeded: a source
- * beyond its own limit must not change how others are served.
+ * beyond its own limit must not change how others are served. The daemon reads until_ns
+ * too: shield_under_load(), shield_cache_keep().
  */
 static __always_inline void cache_require(struct live *l, __u32 slot, __u64 now)
 {
@@ -68,8 +69,9 @@ __noinline int reputation_reason(__u64 net, __u64 now)
 }
 
 /*
- * Return nonzero if a client at @net was validated in this minute or the last. Called by
- * not_challenged(), cache_admit() and pkt_decide(). Changes nothing.
+ * Return nonzero if a client at @net was validated in this minute or the last, on any
+ * service (limit_times() asks for one). Called by not_challenged(), cache_admit() and
+ * pkt_decide(). Changes nothing.
  */
 __noinline int lately_validated(__u64 net, __u64 now)
 {
@@ -128,7 +130,8 @@ static __always_inline enum reason cache_eligibility(const struct live *l, __u64
 /*
  * Return true if @net exceeds the limit of a source of the queries @b. Called by
  * not_cached() and cache_reason(): not under load, such a query is neither served nor
- * noted on either path. Changes nothing.
+ * noted on either path. Changes nothing. It must be true only where admit_net() refuses;
+ * so queries may have no crowd (config_service_defaults()).
  */
 static __always_inline bool query_exceeds(const struct live *l, const struct budget *b,
 					  __u64 net, __u32 ipv6, __u64 now)
@@ -144,8 +147,9 @@ static __always_inline bool query_exceeds(const struct live *l, const struct bud
  * REASON_CACHED_PLAYER on, why it is served from the cache although it does.
  * REASON_COUNT: it may be within its limits.
  *
- * Called by fast_path_tail_call() alone, for a source that is on no list; shield_cache()
- * decides the rest. It must charge nothing, since cache_admit() does. It may put the
+ * Called by fast_path_tail_call() alone, if cacheable() is true, for a source that is on
+ * no list; shield_cache() decides the rest, and does not decide again what is returned
+ * here (cache_reason()). It must charge nothing, since cache_admit() does. It may put the
  * service under load and mark the source.
  */
 __noinline int not_cached(__u64 net, __u32 ipv6, __u32 slot, __u64 now)

@@ -4,12 +4,13 @@
  * served from the cache (cacheable()). It serves, passes or drops them, or hands them to
  * shield_validate().
  *
- * While the limit of the service is exceeded, it serves from the cache: players, allowed
+ * While the service is under load by queries, it serves from the cache: players, allowed
  * sources, validated and known clients, their prefix neighbours, and other sources that
  * query like a server browser (recent.h), the last up to a rate in bytes. While only the
- * limit of the network is exceeded: players, validated and known clients. A response is
- * charged to the sender's prefix, except for an `unlimited` source. Without a cached
- * response all is as if the cache were off.
+ * limit of the prefix or network is exceeded: players, validated and known clients. With
+ * CACHE_ALWAYS it serves as under load, and also queries within their limits. A response
+ * is charged to the sender's prefix or, of an allowed source, to its own account, except
+ * for an `unlimited` source. Without a cached response all is as if the cache were off.
  *
  * Order: cache_reason() (sources that may be served although limits are exceeded), then
  * cache_admit() (the limits), each followed by cache_try().
@@ -22,15 +23,16 @@
 #include "cached_response.bpf.h"
 
 /*
- * Queries beyond the limits that are served per second to a known client, or to all
- * neighbours in one prefix: 2, and a burst of 10.
+ * Queries beyond the limits that are served per second, by a service, to a known or
+ * validated client, or to all neighbours in one prefix: 2, and a burst of 10.
  */
 const volatile struct limit reputation_limit = { 500000000ull, 10 * 500000000ull };
 
 /*
- * Return true if @reason is one to answer from the cache. These are the last. Called by
+ * Return true if @reason is one to serve from the cache. These are the last. Called by
  * shield_cache() and cache_count(). A new reason that serves from the cache must be
- * between REASON_CACHED_PLAYER and REASON_COUNT, and no other.
+ * between REASON_CACHED_PLAYER and REASON_COUNT, and no other that a query can have:
+ * fast_path_tail_call() compares alike.
  */
 static __always_inline bool reason_cached(__u32 reason)
 {
@@ -40,8 +42,10 @@ static __always_inline bool reason_cached(__u32 reason)
 /*
  * Return @reason, of cache_eligibility(), if the source of the query is within
  * reputation_limit, and a known client is as far away as when it became known; otherwise
- * REASON_CACHED_RECURRING or REASON_COUNT. Called by cache_reason() alone; it charges
- * reputation_limit, so once per query. Players are not limited here.
+ * REASON_CACHED_RECURRING or REASON_COUNT. Limits known and validated clients and prefix
+ * neighbours; other reasons are returned as they are. Called by cache_reason() alone; it
+ * charges reputation_limit, so once per query. Bit 41 keeps its cells apart from those of
+ * allowed_cell().
  */
 static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct live *l,
 						      const struct pkt_ctx *c,
@@ -82,9 +86,9 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
  * Note in the reputation table that @net queried while its service is not under load.
  * Next to a known client only every eighth minute counts: otherwise spoofed queries would
  * make neighbours known, and these would share what is kept for that client. Analysed
- * once by the verifier. Called by cache_reason() alone, for a source on no list, while
- * it and its prefix are within their limits. It must not be called while the service is
- * under load: a flood would make its sources known.
+ * once by the verifier. Called by cache_reason() alone, for a source on no list, while it
+ * and its prefix are within their limits. It must not be called while the service is
+ * under load: a flood would make its sources known. Returns 0, which says nothing.
  */
 __noinline int reputation_query(__u64 net, __u32 hops)
 {
@@ -107,7 +111,8 @@ __noinline int reputation_query(__u64 net, __u32 hops)
  * Return nonzero if the limit of queries of the sender's prefix or network is exceeded,
  * by its neighbours or in their names. That puts no service under load, and would keep
  * known clients from being served. Analysed once by the verifier. Called by
- * cache_reason() alone. It must compare the cells that admit_net() charges.
+ * cache_reason() alone. It must compare the cells that admit_net() charges, with the same
+ * limits: queries have no crowd.
  */
 __noinline int prefix_exceeded(const struct pkt_ctx *c)
 {
@@ -137,8 +142,9 @@ __noinline int prefix_exceeded(const struct pkt_ctx *c)
 /*
  * Return why the query is served from the cache although limits are exceeded, or a reason
  * to drop it, or REASON_COUNT: neither; then cache_admit() decides. Analysed once by the
- * verifier. Called by shield_cache() alone, first. What the fast path has decided
- * (c->decided) must not be decided again.
+ * verifier. Called by shield_cache() alone, first, and once: it may charge
+ * reputation_limit, note or mark the source, and put the service under load. What the
+ * fast path has decided (c->decided) must not be decided again.
  */
 __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -196,11 +202,12 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 #define CACHE_REASON_SHIFT 8 /* of cache_admit(): the reason to serve is above it */
 
 /*
- * Charge the query to its limits. Returns the reason; above CACHE_REASON_SHIFT, the
- * reason to serve it from the cache instead of passing it. REASON_COUNT: address
- * validation decides. Analysed once by the verifier. Called by shield_cache() alone,
- * after cache_reason() and a first cache_try() that sent nothing: it charges, so once per
- * query.
+ * Charge the query to its limits. Returns the reason, below 256; above
+ * CACHE_REASON_SHIFT, the reason to serve it from the cache instead of passing it.
+ * REASON_COUNT: address validation decides, and nothing is charged, except after a lost
+ * race: shield_validate() charges. Analysed once by the verifier. Called by
+ * shield_cache() alone, after cache_reason() returned REASON_COUNT or cache_try()
+ * returned PATH_CACHE: it charges, so once per query.
  */
 __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -247,12 +254,12 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
 
 /*
  * Return @why if a response of @bytes may be sent for it, and charge it;
- * REASON_AMPLIFICATION if not; REASON_COUNT if not, but the client may still be
- * challenged. The query, of @received bytes, pays for as much of its own response, and a
- * refused query for none of others'. Analysed once by the verifier. Called by cache_try()
- * alone, after cache_grow() and before cache_count(). Keep the order: the amplification
- * limit is charged before the rate in bytes. A refused response must be charged nothing,
- * except after a lost race.
+ * REASON_AMPLIFICATION if not, and the query is dropped; REASON_COUNT if not, and
+ * cache_admit() decides about the query. The query, of @received bytes, pays for as much
+ * of its own response, and a refused query for none of others'. Analysed once by the
+ * verifier. Called by cache_try() alone, after cache_grow() and before cache_count().
+ * Keep the order: the amplification limit is charged before the rate in bytes. A refused
+ * response must be charged nothing, except after a lost race.
  */
 __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 why,
 			    __u32 received, __u32 bytes)
@@ -326,8 +333,9 @@ __noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 re
 
 /*
  * Serve the query from the cache for the reason @why. Returns what to do, or PATH_CACHE
- * if there is no response; then the frame is unchanged. Called by shield_cache() alone,
- * up to twice. On PATH_CACHE it must have counted nothing.
+ * if there is no response or cache_charge() returned REASON_COUNT; then the frame is
+ * unchanged, and its caller decides. Called by shield_cache() alone, up to twice. On
+ * PATH_CACHE it must have counted nothing.
  */
 static __always_inline int cache_try(struct xdp_md *ctx, struct pkt_ctx *c, __u32 why)
 {
@@ -351,7 +359,8 @@ static __always_inline int cache_try(struct xdp_md *ctx, struct pkt_ctx *c, __u3
 /*
  * Decide about a query that may be served from the cache. The kernel runs it by the tail
  * calls of shield() (PATH_CACHE). Each path must count the query once, or hand it to
- * shield_validate() with its context stored.
+ * shield_validate() with its context stored. Dropped without a count: if that program is
+ * missing, or if cache_try() cannot shorten the frame again.
  */
 SEC("xdp")
 int shield_cache(struct xdp_md *ctx)

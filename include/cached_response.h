@@ -65,7 +65,9 @@ enum cache_mode {
 /*
  * Return true if the response to a query of @kind can be cached, for a service of
  * @family. Called by service_finish(), which sets CLASS_CACHED. Each kind must have its
- * queries in user/cache/cache_request.c and their first form in cache_form_first().
+ * queries in user/cache/cache_request.c, their first form in cache_form_first(), and
+ * CLASS_QUERY in wire.h: there are no counters for others
+ * (tests/include/test_counters.c).
  */
 static inline bool kind_cacheable(enum wire_family family, enum wire_kind kind)
 {
@@ -93,9 +95,10 @@ struct cache_cut {
 	__u16 sum;
 };
 
+/* Made by cache_entry_make() in the daemon, and stored by shield_cache_put(). */
 struct cache_entry {
 	__u64 made_ns; /* when the server sent it, by the shield's clock; 0: never */
-	__u64 request[CACHE_REQUEST / 8]; /* zeros behind it */
+	__u64 request[CACHE_REQUEST / 8]; /* zeros after it */
 	__u64 mask[CACHE_REQUEST / 8]; /* bits that are compared: cache_matches() */
 	__u8 request_length;
 	__u8 nonce; /* 1: a nonce must follow */
@@ -107,7 +110,7 @@ struct cache_entry {
 	__u8 pad[5];
 	/* The longest tail first; the last fits in IPv6 with any nonce, if one does. */
 	struct cache_cut cuts[CACHE_CUTS];
-	__u8 text[CACHE_TEXT]; /* head and the longest tail, zeros behind them */
+	__u8 text[CACHE_TEXT]; /* head and the longest tail, zeros after them */
 };
 _Static_assert(sizeof(struct cache_entry) == 88 + CACHE_TEXT,
 	       "struct template has a hole");
@@ -123,7 +126,7 @@ struct cache_query {
 } __attribute__((aligned(8)));
 
 struct cache_nonce {
-	__u64 words[CACHE_NONCE / 8]; /* zeros behind it */
+	__u64 words[CACHE_NONCE / 8]; /* zeros after it */
 	__u32 length;
 };
 
@@ -183,8 +186,9 @@ static const __u8 cache_nonce_letters[256] = {
 
 /*
  * Return the length of a query of @length bytes without what ends it, LF or NUL or both,
- * where there are zeros from now on. A query of more than CACHE_LOOK bytes keeps its
- * length. Called by query_load(), and by `replay`, which must find the same entry.
+ * where there are zeros from now on. A query of more than CACHE_LOOK bytes, or of up to
+ * 5, keeps its length. Called by query_load(), and by `replay`, which must find the same
+ * entry; cache_form_first() and cache_nonce_length() need its result.
  */
 static __always_inline __u32 cache_query_length(struct cache_query *q, __u32 length)
 {
@@ -292,7 +296,8 @@ static __always_inline bool cache_nonce_copy(const __u8 *at, __u32 length,
 
 /*
  * Return the bytes of @t with a nonce of @nonce bytes and the first @tail of its tail.
- * Without headers.
+ * Without headers. Called by cache_chosen(), which compares them with @t->most, by
+ * cache_cut_choose(), and by cached_response_describe().
  */
 static __always_inline __u32 cache_length(const struct cache_entry *t, __u32 tail,
 					  __u32 nonce)

@@ -87,8 +87,8 @@ static __always_inline bool recent_open(const struct recent_window *w, __u32 tur
 }
 
 /*
- * Return the index of the line of @hash. Below 2^RECENT_BITS; the caller compares it once
- * more for the verifier.
+ * Return the index of the line of @hash. Below 2^RECENT_BITS; recent_mark(), its caller,
+ * compares it once more for the verifier.
  */
 static __always_inline __u32 recent_at(__u64 hash)
 {
@@ -120,10 +120,11 @@ static __always_inline bool recent_two(__u32 bits)
 
 /*
  * Return true if the source with @hash asked in two to five of the seven slices before
- * this one. @line is the line of @hash. Marks the source in this slice. Adds one to
- * *@marked if the source was not marked there before. Not atomic: each processor has
- * lines of its own, and a mark that is lost where two processors share a table costs one
- * more query. Called by recent_mark().
+ * this one. @line is the line of @hash. Marks the source in this slice, so a second call
+ * in a slice returns the same. Adds one to *@marked, which the daemon reads
+ * (marked_since()), if the source was not marked there before. Not atomic: each processor
+ * has lines of its own, and a mark that is lost where two processors share a table costs
+ * one more query. Called by recent_mark().
  */
 static __always_inline bool recent_seen(struct recent_line *line, __u64 hash,
 					__u64 now_ns, __u32 *marked)
@@ -169,8 +170,8 @@ static inline __u64 recent_width(__u32 shut)
 }
 
 /*
- * Return how many sources query per second, if @marked of them were marked and @shut of
- * the space was outside of the window. Called by windows_fit().
+ * Return how many sources query per second, if @marked of them per second were marked and
+ * @shut of the space was outside of the window. Called by windows_fit().
  */
 static inline __u64 recent_all(__u32 shut, __u64 marked)
 {
@@ -179,8 +180,9 @@ static inline __u64 recent_all(__u32 shut, __u64 marked)
 
 /*
  * Return how much of the space shall be outside of the window if @all sources query per
- * second, and @share may be marked. 0: nothing. Called by windows_fit(). The window never
- * becomes smaller than 2^20, so that it always moves on.
+ * second, and @share may be marked. 0: nothing. Called by windows_fit(), which limits the
+ * result by recent_widen(). The window never becomes smaller than 2^20, so that it always
+ * moves on.
  */
 static inline __u32 recent_shut(__u64 all, __u64 share)
 {

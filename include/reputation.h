@@ -20,9 +20,9 @@
  * address in use begins with 32 zeros.
  *
  * Called by the programs that decide about queries (reputation.bpf.h,
- * response_cache.bpf.h), by shield_validate(), and by the daemon, `explain` and the file
- * of known clients. The table is pinned: if the bits of a state, the bucket or
- * reputation_network() change, raise ABI_VERSION (user/shield/shield_abi.c).
+ * response_cache.bpf.h), by shield_validate(), by egress, and by the daemon, `explain`
+ * and the file of known clients. The table is pinned: if the bits of a state, the bucket,
+ * the tag or reputation_network() change, raise ABI_VERSION (user/shield/shield_abi.c).
  * user/cache/known_clients.c reads the hop count in a state by its bits, and
  * shield_known_add_networks() the minute.
  */
@@ -58,7 +58,7 @@
 #define REPUTATION_WRITING 2 /* claimed by the CPU that set this, which writes it */
 #define REPUTATION_PLAYER \
 	4 /* is or was a player: known without minutes, and at any distance */
-#define REPUTATION_VALIDATED 8 /* returned a cookie in this minute or the last */
+#define REPUTATION_VALIDATED 8 /* returned a cookie, lately if reputation_validated() */
 #define REPUTATION_NETWORK   16 /* a prefix, see reputation_network() */
 #define REPUTATION_MANY	     32 /* validated on more services than the slot that is kept */
 
@@ -153,7 +153,8 @@ static __always_inline bool reputation_validated(__u64 state, __u32 minute)
 
 /*
  * Return true if a client at the address returned a cookie for the service in @slot in
- * this minute or the last. Called by limit_times().
+ * this minute or the last; after cookies for several services, for any @slot. Called by
+ * limit_times().
  */
 static __always_inline bool reputation_validated_at(__u64 state, __u32 minute, __u32 slot)
 {
@@ -173,7 +174,8 @@ static __always_inline bool reputation_good(__u64 state, __u32 minute)
 /*
  * Return the key of the /24 or /56 of @net. It equals no address in use: those of IPv6 do
  * not begin with eight zeros, nor with 31 zeros and a one, which the keys of IPv4
- * prefixes have. @net: an address, not a key of this function.
+ * prefixes have. @net: an address, not a key of this function. Called by the programs and
+ * by shield_known_add_networks(), which must agree.
  */
 static __always_inline __u64 reputation_network(__u64 net)
 {
@@ -191,7 +193,8 @@ static __always_inline bool reputation_is_network(__u64 net)
 
 /*
  * Return true if a query with @hops left comes from about where the source was when it
- * was noted. Called by cache_source_limit() and reputation_next().
+ * was noted; of a player always. Called by cache_source_limit() and reputation_next(),
+ * for a known client.
  */
 static __always_inline bool reputation_near(__u64 state, __u32 hops)
 {
@@ -271,7 +274,8 @@ static __always_inline __u32 reputation_eviction(__u64 state, __u32 minute)
 
 /*
  * Return the new state of a source that queries in @minute with @hops left, or that is
- * entered for @flags. Called by reputation_note().
+ * entered for @flags. @state: the old one; 0: it has none. It may be returned unchanged.
+ * Called by reputation_note().
  */
 static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 hops,
 					     __u32 flags)
@@ -318,12 +322,13 @@ static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 ho
 }
 
 /*
- * Note that @net queried in @minute with @hops left, or enter it for @flags. Call it only
- * while the service is not under load, or for a player or a validation. If the bucket is
- * full of known sources, nothing happens. Called by reputation_query() and
+ * Note that @net queried in @minute with @hops left, or enter it for @flags:
+ * REPUTATION_PLAYER, REPUTATION_NETWORK or REPUTATION_VALIDATED_AT(); 0: a query, which
+ * may be noted only while the service is not under load. If the bucket is full of known
+ * sources, or a race is lost, nothing happens. Called by reputation_query() and
  * validated_note() in the programs; by know_player(), shield_known_add_networks() and
- * known_clients.c in userland. All may run at once. The address and its tag are
- * written before the state.
+ * known_clients.c in userland. All may run at once. The address and its tag are written
+ * before the state. If a process dies in here, the cell stays claimed.
  */
 static __always_inline void reputation_note(struct reputation_table *t, __u64 net,
 					    __u32 hops, __u32 flags, __u32 minute,
