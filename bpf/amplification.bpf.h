@@ -78,7 +78,7 @@ static __always_inline __u32 amplification_cell_tag(__u64 cell)
  * Return the time, in ns, at which the prefix of @cell is out of debt. Called by
  * amplification_choose(), amplification_credit_prefix() and
  * amplification_charge_prefix(). The inverse of amplification_cell_make(), less its
- * rounding.
+ * rounding. amplification_left() computes the same.
  */
 static __always_inline __u64 amplification_cell_due(__u64 cell)
 {
@@ -198,8 +198,9 @@ __noinline int amplification_credit_prefix(__u64 prefix, __u64 bytes)
 }
 
 /*
- * How many halves of the window a prefix may be ahead. Unknown sources near a known
- * client have one half, and leave one to it. A level of NetQuake is 10 to 100 kB at once.
+ * How many halves of the window a prefix may be ahead, below 32. Unknown sources near a
+ * known client have one half, and leave one to it. A level of NetQuake is 10 to 100 kB at
+ * once.
  */
 #define AMPLIFICATION_HALF  1
 #define AMPLIFICATION_WHOLE 2
@@ -209,12 +210,14 @@ __noinline int amplification_credit_prefix(__u64 prefix, __u64 bytes)
 #define AMPLIFICATION_BETWEEN 2
 
 /*
- * Charge @bytes that are to be sent to @prefix: move its cell forward. Returns 0, and
- * charges nothing, if the cell would be more than @shares halves of the window ahead, if
- * none can be taken, or after LIMIT_TRIES lost races: the bytes must not be sent.
- * AMPLIFICATION_BETWEEN: of AMPLIFICATION_ASK, nothing is charged, and
- * AMPLIFICATION_WHOLE would be enough. Unused time and credit of other prefixes do not
- * help. Returns 1 without a line, which cannot be.
+ * Charge @bytes that are to be sent to @prefix: move its cell forward. Returns 1 if they
+ * are charged. Returns 0, and charges nothing, if the cell would be more than @shares
+ * halves of the window ahead, if none can be taken, or after LIMIT_TRIES lost races: the
+ * bytes must not be sent. AMPLIFICATION_BETWEEN: of AMPLIFICATION_ASK alone, nothing is
+ * charged, and AMPLIFICATION_WHOLE would be enough: the caller charges that or sends
+ * nothing. Unused time and credit of other prefixes do not help. Returns 1 without a
+ * line, which cannot be. @prefix: amplification_prefix(), or the key of an account apart
+ * (AMPLIFICATION_ALLOWED, AMPLIFICATION_SIGN_ON).
  *
  * Called by amplification_charge_allowed(), egress_charge(), challenge_charge() and
  * cache_charge(), each of which has checked that the limit is on (byte_ns not 0). At most
@@ -272,8 +275,8 @@ static __always_inline void amplification_credit(const struct live *l,
  * Credit the prefix of a NetQuake player for a move of @bytes. The player's address may
  * be unverified, so updates are charged: it is sent at most four times what it sends, and
  * a client whose verification takes long plays on. Called by decision_passed() alone, for
- * a KIND_NQ_UNRELIABLE of REASON_PLAYER on the slow path. In strict mode no more than
- * @bytes may be credited.
+ * a KIND_NQ_UNRELIABLE of REASON_PLAYER on the slow path: the fast path passes moves of
+ * verified players alone. In strict mode no more than @bytes may be credited.
  */
 static __always_inline void amplification_credit_move(const struct live *l,
 						      const struct packet *p, __u64 bytes)
@@ -292,10 +295,11 @@ static __always_inline void amplification_credit_move(const struct live *l,
 #define AMPLIFICATION_SIGN_ON (1ull << 58)
 
 /*
- * The same for an allowed source: its address or /56 has an account of its own, and 64
- * times the allowance. Called by egress_listed() and cache_charge(), not in strict mode.
- * The key must keep bit 57, as in cell_amplification(): without it a spoofed allowed
- * address would use up the account of its prefix.
+ * Charge @bytes that are to be sent to the allowed source at @peer's end of @p: its IPv4
+ * address or /56 has an account of its own, and 64 times the allowance. False: they must
+ * not be sent. True if the limit is off. Called by egress_listed() and cache_charge(),
+ * not in strict mode. The key must keep bit 57, as in cell_amplification(): without it a
+ * spoofed allowed address would use up the account of its prefix.
  */
 static __always_inline bool amplification_charge_allowed(const struct live *l,
 							 const struct packet *p,

@@ -8,10 +8,12 @@
  * player's bucket is full, the player is not entered, its datagrams are limited as an
  * unvalidated client's, and other players are not affected.
  *
- * Maps are pinned by their names, at most 15 characters, in a directory named by a hash
- * of their shapes (user/shield/shield_abi.c). After a change of a shape or a name the
- * tables begin anew, and an upgrade copies list entries, players and game ports by the
- * names of their members (user/shield/, migration).
+ * Maps with a row in SHIELD_MAPS (user/shield/shield_internal.h), which must agree with
+ * the definition here, are pinned by their names, at most 15 characters, in a directory
+ * named by a hash of their shapes (user/shield/shield_abi.c). After a change of a shape
+ * or a name the tables begin anew, and an upgrade copies list entries, players and game
+ * ports by the names of their members (user/shield/shield_migrate.c). The other maps
+ * begin empty at each load.
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H

@@ -55,9 +55,9 @@ static __always_inline __u32 clock_s(const struct live *l)
 }
 
 /*
- * Make the key of the lists from the address of @side: all 128 bits of it, IPv4 as
- * ::ffff:a.b.c.d. All zeros if the frame has no address. Called by port_lookup() alone,
- * with a parsed @p.
+ * Write the address of @side as struct cidr and struct endpoint have it: all 128 bits of
+ * it, IPv4 as ::ffff:a.b.c.d. All zeros if the frame has no address. Called by
+ * port_lookup() alone, with a parsed @p; plan_addresses() writes the same to endpoints.
  */
 static __always_inline void packet_cidr(const struct packet *p, enum side side,
 					struct cidr *ret)
@@ -80,7 +80,8 @@ static __always_inline void packet_cidr(const struct packet *p, enum side side,
  * Return the address of @side as limits see it: an IPv4 address, or the upper half (/64)
  * of an IPv6 address; host order. 0 if the frame has none. Called with a parsed @p in
  * both directions, for the key of a limit, of reputation or of the log of refused
- * sources. plain_net() must return the same on the fast path.
+ * sources. plain_net() must return the same on the fast path, as must about_host() and
+ * know_player() in userland.
  */
 static __always_inline __u64 address_net(const struct packet *p, enum side side)
 {
@@ -113,7 +114,7 @@ static __always_inline struct tables *tables_now(struct live *l)
  * Return struct port.any of the server's port, with the flags in the upper half; 0: no
  * service is there. A value above 0xffff needs port_lookup(). Called by plain_path(),
  * target_plain(), target_encapsulated() and service_find(): one load for a datagram of no
- * service.
+ * service, for which `any` must be the first member and `flags` the second.
  */
 static __always_inline __u32 port_word(const struct tables *t, const struct packet *p)
 {
@@ -156,7 +157,8 @@ static __always_inline __u32 port_lookup(const struct live *l, const struct tabl
  * Return the service in *@slot, or NULL if *@slot is not below SERVICES_MAX: a port
  * without a service has port_word() 0, and 0 - 1 is out of bounds. Called by all programs
  * with a slot of port_word() or port_lookup(), of a context or of a note. The caller must
- * handle NULL.
+ * handle NULL. The service of a note may be gone: compare its `active`, as
+ * fragment_follow() does.
  */
 static __always_inline const struct service *service_at(const struct tables *t,
 							__u32 *slot)
@@ -295,7 +297,8 @@ static __always_inline __u64 count(__u64 *counter, const __u32 *key, __u64 bytes
  * Add a datagram toward the server, of any reason but REASON_PLAYER, to the volume of
  * @row. The rest of wire follows from the other counters (volume_complete()). Called by
  * drop_in(), count_decision() and count_challenged(), once after each count() of such a
- * datagram; not by shield_joined(), since shield() has counted the frame.
+ * datagram; not by shield_joined(), since shield() has counted the frame. @payload: by
+ * the UDP length; 0 of a KIND_FRAGMENT. @bytes: of the frame.
  */
 static __always_inline void count_unverified(struct counter_row *row, __u64 payload,
 					     __u64 bytes)

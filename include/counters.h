@@ -49,9 +49,9 @@ struct volume {
 #define WIRE_MORE  24 /* checksum 4, preamble 8, gap 12 */
 
 /*
- * Return the bytes that a frame of @bytes occupies on Ethernet. Called by the programs
- * for what they send and what leaves a server; volume_complete() computes the same sum
- * from counters.
+ * Return the bytes that a frame of @bytes occupies on Ethernet. Called by
+ * count_unverified_out(), and by challenge_fits() and challenge_admit(), which compare a
+ * challenge with its request. volume_complete() computes the same sum from counters.
  */
 static __always_inline __u64 wire_bytes(__u64 bytes)
 {
@@ -179,7 +179,11 @@ enum counter_set {
 #undef AS_SET
 };
 
-/* The number of the first counter of each reason. */
+/*
+ * The number of the first counter of each reason. The fast path and share_take() add a
+ * kind to it, which is right only for a set that begins with kind 0 and is not placed;
+ * reply_number() adds a place of REPLIES.
+ */
 enum counter_number {
 #define AS_IN(reason, name, verdict, received, sent) \
 	COUNTER_IN_##reason, COUNTER_IN_##reason##_LAST = COUNTER_IN_##reason + COUNTER_##received##_COUNT - 1,
@@ -241,9 +245,10 @@ static __always_inline __u32 counter_in_span(struct counter_span span, __u32 kin
 }
 
 /*
- * Return the number of the counter of @kind for @reason, when it goes in @direction,
- * C2S or S2C. COUNTERS: it cannot happen. Called by programs and userland; both must
- * get the same. At most COUNTERS, for any arguments.
+ * Return the number of the counter of @kind for @reason, when it goes in @direction, C2S
+ * or S2C. COUNTERS: it cannot happen. Called by programs and userland; both must get the
+ * same. At most COUNTERS, for any arguments: counter_at() has a counter for that, which
+ * userland must not show.
  */
 static __always_inline __u32 counter_number(enum direction direction, enum wire_kind kind,
 					    enum reason reason)
@@ -284,7 +289,10 @@ static inline void counter_sums_add(struct counter_sums *sums,
 	sums->unverified.wire += row->unverified.wire;
 }
 
-/* Sort the sums of a service's @rows into @ret. Called by shield_counters(). */
+/*
+ * Sort the sums of a service's @rows, made by counter_sums_add(), into @ret. Called by
+ * shield_counters(). Toward the server volume_complete() must follow.
+ */
 static inline void counters_sort(const struct counter_sums rows[COUNTER_ROWS],
 				 enum direction direction, struct counters *ret)
 {
@@ -329,7 +337,8 @@ static inline void volume_complete(struct counters *t)
 }
 
 /*
- * Return the datagrams of all kinds, whatever became of them. @t: of counters_sort().
+ * Return the datagrams of all kinds, whatever became of them. @t: of counters_sort(). A
+ * coalesced buffer counts twice, as volume_complete() says.
  */
 static inline __u64 counters_packets(const struct counters *t)
 {
