@@ -265,6 +265,20 @@ admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_ki
 }
 
 /*
+ * Return true if the list entry @listed of the sender lifts @conflict, a reason of
+ * player_address_check() to drop: unlimited sources pass, and allowed ones may connect to
+ * a server of NetQuake's @family from an address in use. Called by admit() and
+ * player_conflict().
+ */
+static __always_inline bool acl_lifts(enum acl_result listed, enum reason conflict,
+				      enum wire_family family)
+{
+	return listed == ACL_UNLIMITED ||
+	       (listed == ACL_ALLOWED && conflict == REASON_ADDRESS_IN_USE &&
+		family_is_netquake(family));
+}
+
+/*
  * Decide about a datagram of @kind for the service in @slot. Returns the reason; never
  * REASON_COUNT. *@ret_followed is set if it is of a followed player. Called by decide()
  * alone. Keep the order: lists, then the player and limits, then the rules of addresses
@@ -290,10 +304,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	if (reason == REASON_PLAYER || reason_verdict(reason) == VERDICT_DROP)
 		return reason;
 	conflict = player_address_check(slot, kind, p);
-	/* Allowed sources of NetQuake may connect from an address in use. */
-	if (conflict != REASON_WITHIN_LIMITS &&
-	    (conflict != REASON_ADDRESS_IN_USE || listed != ACL_ALLOWED ||
-	     !family_is_netquake(s->family)))
+	if (conflict != REASON_WITHIN_LIMITS && !acl_lifts(listed, conflict, s->family))
 		return conflict;
 	return listed == ACL_NONE && connlimit_exceeded(slot, s, kind, p)
 		       ? REASON_PLAYER_SLOTS

@@ -118,21 +118,27 @@ __noinline int pkt_acl_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
  */
 __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason)
 {
+	enum acl_result listed = ACL_NONE;
 	const struct service *service;
+	enum reason conflict;
 	struct packet p;
-	__u32 slot, conflict;
+	__u32 slot;
 
 	if (!c)
 		return REASON_ADDRESS_IN_USE;
 	slot = pkt_slot(c);
 	pkt_packet(ctx, c, &p);
 	conflict = player_address_check(slot, pkt_kind(c), &p);
-	if (conflict != REASON_WITHIN_LIMITS)
-		return conflict;
 	service = service_at(tables_now(&live), &slot);
+	if (!service)
+		return REASON_ADDRESS_IN_USE;
 	/* c->acl does not tell an allowed source beyond its limits from others. */
-	return service && connlimit_exceeded(slot, service, pkt_kind(c), &p) &&
-			       pkt_acl(ctx, c) == ACL_NONE
+	if (live.lists)
+		listed = pkt_acl(ctx, c);
+	if (conflict != REASON_WITHIN_LIMITS &&
+	    !acl_lifts(listed, conflict, service->family))
+		return conflict;
+	return listed == ACL_NONE && connlimit_exceeded(slot, service, pkt_kind(c), &p)
 		       ? REASON_PLAYER_SLOTS
 		       : reason;
 }

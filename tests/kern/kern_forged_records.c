@@ -14,6 +14,21 @@ static enum reason ccreq(const char *from, __u16 port)
 	return judged(from, port, BYTES("\x80\0\0\x0c\x01QUAKE\0\x03"));
 }
 
+/*
+ * A CCREQ_CONNECT sent again after 2.5 s, so that it passes the greylist. The player, of
+ * whom *@moves are seen, plays on meanwhile.
+ */
+static enum reason ccreq_twice(__u16 port, __u32 *moves)
+{
+	ccreq(PEER, port);
+	for (int i = 0; i < 50; i++, ++*moves) {
+		pass_time(50 * MS);
+		nq_update(*moves, 0x41000000 + *moves, 60);
+		nq_moved(1000 + *moves, 1, 9);
+	}
+	return ccreq(PEER, port);
+}
+
 /* The server would drop who plays, by address alone. */
 static void nobody_connects_over_a_player(void **state)
 {
@@ -45,6 +60,38 @@ static void nobody_connects_over_a_player(void **state)
 			break;
 	}
 	assert_in_range(waited, 7500, 11500);
+}
+
+/* With validation other programs decide. In QuakeWorld only an unlimited source may. */
+static void an_allowed_source_connects_over_a_player(void **state)
+{
+	static const enum wire_family families[] = { FAMILY_NETQUAKE, FAMILY_QUAKEWORLD };
+	static const enum validation modes[] = { VALIDATION_OFF, VALIDATION_UNDER_LOAD,
+						 VALIDATION_ALWAYS };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(families) * COUNT(modes); i++) {
+		enum wire_family family = families[i / COUNT(modes)];
+		struct service s = kern_open_service(family);
+		bool netquake = family == FAMILY_NETQUAKE;
+		__u32 moves = NQ_PROOFS;
+
+		serve_default(family);
+		s.validation = (__u8)modes[i % COUNT(modes)];
+		kern_service(&kern, 0, 0, &s);
+		kern.live->lists = 0;
+		nq_settle(0, 1000);
+		assert_int_equal(ccreq_twice(50001, &moves), REASON_ADDRESS_IN_USE);
+		kern_list(&kern, true, PEER, 128);
+		if (netquake)
+			assert_int_equal(reason_verdict(ccreq_twice(50001, &moves)),
+					 VERDICT_PASS);
+		else
+			assert_int_equal(ccreq_twice(50001, &moves),
+					 REASON_ADDRESS_IN_USE);
+		kern_allow_all(&kern, PEER, 128);
+		assert_int_equal(ccreq_twice(50001, &moves), REASON_ALLOW_LIST);
+	}
 }
 
 /* Whose moves are not known has not played; and what anybody could say is no move. */
@@ -217,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nobody_connects_over_a_player),
+		TEST(an_allowed_source_connects_over_a_player),
 		TEST(only_a_proven_player_keeps_its_address),
 		TEST(short_datagrams_belong_to_the_player),
 		TEST(a_short_datagram_carries_a_narrow_qport),
