@@ -317,14 +317,14 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 __noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason,
 			   __u64 bytes)
 {
-	struct packet p = { 0 };
 	struct target target;
+	struct packet p;
 
 	if (!c)
 		return false;
 	target.slot = pkt_slot(c);
 	target.kind = pkt_kind(c);
-	p.length = c->length;
+	pkt_packet(ctx, c, &p);
 	target.service = service_at(tables_now(&live), &target.slot);
 	return target.service &&
 	       count_decision(ctx, &live, &target, &p, bytes, reason, false) &&

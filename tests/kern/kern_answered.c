@@ -250,11 +250,14 @@ static void the_amplification_limit_always_holds(void **state)
 	pass_time(20 * SECOND);
 	learn_quake3();
 	flood();
+	/* The next one is noted, and no other of its period. */
+	pass_time(1ull << REFUSED_TICK);
+	kern.live->sampling.phase =
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_AMPLIFICATION).packets %
+		REFUSED_EVERY;
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
-	assert_true(
-		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_AMPLIFICATION).packets >
-		0);
+	assert_int_equal(net_noted(REASON_AMPLIFICATION), 0xc0000201);
 }
 
 /*
