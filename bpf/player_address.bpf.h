@@ -39,8 +39,8 @@ static __always_inline struct player_address *player_address_cell(struct live *l
  * Note that @what, ADDRESS_*, is at the address of these words of struct player_id; their
  * port does not count. Returns 0 if its bucket is full. Called at egress by player_note()
  * and master_note(). A cell noted within ADDRESS_LITTLE_S must not be replaced: otherwise
- * an attacker that draws notes elsewhere could uncover a player. After that it may be,
- * also a master server's, which would count for longer.
+ * an attacker that draws notes elsewhere could uncover a player. If no cell is free the
+ * oldest of the others is, also a master server's, which would count for longer.
  */
 __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32 what)
 {
@@ -48,6 +48,7 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 	struct live *l = &live;
 	__u64 hash = player_address_hash(&id, what, l->keys);
 	__u32 tag = player_address_tag(hash), now_s = clock_s(l);
+	__u32 age, oldest = ADDRESS_LITTLE_S;
 	struct player_address *found = NULL;
 
 	for (int way = 0; way < PLAYER_ADDRESS_WAYS; way++) {
@@ -59,8 +60,11 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 			found = cell;
 			break;
 		}
-		if (!found && (!cell->tag || now_s - cell->seen_s > ADDRESS_LITTLE_S))
+		age = cell->tag ? now_s - cell->seen_s : ~0u;
+		if (age > oldest) {
+			oldest = age;
 			found = cell;
+		}
 	}
 	if (!found)
 		return 0;

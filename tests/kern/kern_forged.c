@@ -371,33 +371,58 @@ static void who_joins_from_there_is_accepted_first(void **state)
 	}
 }
 
+static unsigned int addresses_kept(void)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < COUNT(kern.live->player_addresses); i++)
+		kept += kern.live->player_addresses[i].tag != 0;
+	return kept;
+}
+
+/* The server sends to the @number of addresses that share a bucket of four. */
+static void note_neighbour(unsigned int number)
+{
+	char peer[32];
+
+	/* All in one bucket, and told apart by their lower half. */
+	for (size_t i = 0; i < COUNT(kern.live->keys); i++)
+		kern.live->keys[i] = 1;
+	/* The first word of 64 bits, where the key is 1: no carry to the bucket. */
+	snprintf(peer, sizeof(peer), "::%u:0:0", number);
+	link_.ipv6 = true;
+	link_.peer = peer;
+	assert_true(sent(1));
+	link_.ipv6 = false;
+	link_.peer = PEER;
+}
+
+/* An old note counts for a master server, so that a new one takes a free cell. */
+static void an_old_note_stays_while_a_cell_is_free(void **state)
+{
+	(void)state;
+	serve_default(FAMILY_QUAKE3);
+	for (unsigned int i = 1; i <= PLAYER_ADDRESS_WAYS; i++) {
+		note_neighbour(i);
+		assert_int_equal(addresses_kept(), i);
+		pass_time(70 * SECOND);
+	}
+	note_neighbour(PLAYER_ADDRESS_WAYS + 1);
+	assert_int_equal(addresses_kept(), PLAYER_ADDRESS_WAYS);
+}
+
 /* A bucket of addresses with players holds four; one more is as if nobody played there.
  */
 static void a_full_bucket_of_addresses_protects_four(void **state)
 {
-	unsigned int kept = 0;
 	char move[40];
 
 	(void)state;
-	/* All addresses in one bucket, and told apart by their lower half. */
-	for (size_t i = 0; i < COUNT(kern.live->keys); i++)
-		kern.live->keys[i] = 1;
 	serve_default(FAMILY_QUAKE3);
 	move_build(&games[0], 5, 0, 7, move);
-	for (unsigned int i = 0; i < 5; i++) {
-		char peer[32];
-
-		/* The first word of 64 bits, where the key is 1: no carry to the bucket.
-		 */
-		snprintf(peer, sizeof(peer), "::%u:0:0", i + 1);
-		link_.ipv6 = true;
-		link_.peer = peer;
-		assert_true(sent(1));
-		link_.ipv6 = false;
-	}
-	for (unsigned int i = 0; i < COUNT(kern.live->player_addresses); i++)
-		kept += kern.live->player_addresses[i].tag != 0;
-	assert_int_equal(kept, PLAYER_ADDRESS_WAYS);
+	for (unsigned int i = 1; i <= PLAYER_ADDRESS_WAYS + 1; i++)
+		note_neighbour(i);
+	assert_int_equal(addresses_kept(), PLAYER_ADDRESS_WAYS);
 	/* Who has left makes room. */
 	pass_time(70 * SECOND);
 	link_.peer = PEER;
@@ -421,6 +446,7 @@ int main(void)
 		TEST(nor_in_a_friends_name),
 		TEST(a_new_port_is_followed_after_silence),
 		TEST(who_joins_from_there_is_accepted_first),
+		TEST(an_old_note_stays_while_a_cell_is_free),
 		TEST(a_full_bucket_of_addresses_protects_four),
 	};
 
