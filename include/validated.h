@@ -168,7 +168,8 @@ static __always_inline bool validated_may_retry(struct validated_cell *cell,
 {
 	__u32 now = now_ns >> 20;
 
-	return now - cell->passed[form] >= VALIDATED_RETRY;
+	/* The time comes round after 52 days. */
+	return !cell->passed[form] || now - cell->passed[form] >= VALIDATED_RETRY;
 }
 
 /*

@@ -245,6 +245,15 @@ static void there_is_room_for_all_whom_budgets_let_in(void **state)
 	assert_in_range(lost, 0, MANY / 1000);
 }
 
+/* When the time of 32 bits comes round, a new client has returned no cookie. */
+static void a_new_client_may_pass_at_any_time(void **state)
+{
+	const __u64 round = (1ull << 52) + (5ull << 20);
+
+	(void)state;
+	assert_true(validated_may_retry(put(1, round), COOKIE_BARE, round));
+}
+
 /* Once in two seconds for each form; whoever takes the cell over begins anew. */
 static void each_form_has_its_own_pace(void **state)
 {
@@ -300,6 +309,8 @@ int main(void)
 						leave),
 		cmocka_unit_test_setup_teardown(there_is_room_for_all_whom_budgets_let_in,
 						enter, leave),
+		cmocka_unit_test_setup_teardown(a_new_client_may_pass_at_any_time, enter,
+						leave),
 		cmocka_unit_test_setup_teardown(each_form_has_its_own_pace, enter, leave),
 	};
 
