@@ -51,8 +51,11 @@ static __always_inline __u64 fragment_end(const struct live *l, const struct pac
  */
 static __always_inline __u64 fragment_hash(const struct live *l, const struct packet *p)
 {
-	return fragment_end(l, p, RECEIVER) +
-	       (fragment_end(l, p, SENDER) + p->id) * l->keys[2];
+	__u64 hash = fragment_end(l, p, RECEIVER) +
+		     (fragment_end(l, p, SENDER) + p->id) * l->keys[2];
+
+	/* No lower bit of a product depends on the upper bits of an address. */
+	return hash ^ hash >> 32;
 }
 
 /*

@@ -46,9 +46,12 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
 	if (port->flags & PORT_LEARNED &&
 	    (__u32)(clock_s(l) - port->seen_s) <= LEARNED_PORT_S)
 		return;
-	port->any = slot + 1;
-	port->seen_s = clock_s(l);
+	/* The flag first: without one the port would be the service's for any datagram.
+	 */
 	port->flags = PORT_NAMED;
+	port->seen_s = clock_s(l);
+	barrier();
+	port->any = slot + 1;
 }
 
 /*

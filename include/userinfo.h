@@ -32,7 +32,6 @@
 #define USERINFO_ROOT  (USERINFO_PLACE - 1)
 #define USERINFO_STEPS \
 	(1 << 16) /* bound of steps; the longest that was found takes 54,000 */
-#define USERINFO_STRIDE	   4 /* unused: userinfo_grow() looks at one node a step */
 
 #define USERINFO_NYT	   256 /* of struct userinfo_node.symbol: none of those sent */
 #define USERINFO_INNER	   257 /* no leaf */
