@@ -15,8 +15,8 @@ static enum reason ccreq(const char *from, __u16 port)
 }
 
 /*
- * A CCREQ_CONNECT sent again after 2.5 s, so that it passes the greylist. The player, of
- * whom *@moves are seen, plays on meanwhile.
+ * A CCREQ_CONNECT sent again after 2.5 s, so that it passes the greylist. The player goes
+ * on meanwhile: *@moves counts its moves.
  */
 static enum reason ccreq_twice(__u16 port, __u32 *moves)
 {
