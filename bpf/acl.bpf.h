@@ -54,6 +54,30 @@ const volatile struct limit allowed_service_limit = {
 const volatile struct limit master_limit = { 2000000000ull, 8 * 2000000000ull };
 
 /*
+ * Return the origins in force of the longest entry of the list @map that covers the
+ * address *@from, or 0. An entry that has ended hides no shorter one: up to ACL_ENDED of
+ * them are passed over. Called by acl_search() alone; it changes from->length, and
+ * shield_list_covers() in userland must find the same entry.
+ */
+static __always_inline __u32 acl_origins(void *map, struct cidr *from, __u64 now)
+{
+	const struct list_entry *entry;
+	__u32 origins = 0;
+
+	from->length = 128;
+	for (int i = 0; i <= ACL_ENDED && !origins; i++) {
+		entry = bpf_map_lookup_elem(map, from);
+		if (!entry)
+			break;
+		origins = list_origins(entry, now);
+		if (!entry->length)
+			break;
+		from->length = entry->length - 1;
+	}
+	return origins;
+}
+
+/*
  * Return enum acl_result of an address, given as the words of struct player_id without a
  * port. Called by acl_lookup() alone, after acl_prefilter(). Keep the order: an entry of
  * the allow list overrides one of the deny list, and either overrides a heartbeat.
@@ -62,7 +86,6 @@ const volatile struct limit master_limit = { 2000000000ull, 8 * 2000000000ull };
 __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 {
 	struct player_id id = { { first, second, third } };
-	const struct list_entry *entry;
 	__u32 origins;
 	struct live *l = &live;
 	struct cidr from = { .length = 128 };
@@ -70,16 +93,12 @@ __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 
 	__builtin_memcpy(from.addr, words, sizeof(from.addr));
 	if (l->lists & LISTS_ALLOW) {
-		entry = bpf_map_lookup_elem(&allow, &from);
-		origins = entry ? list_origins(entry, clock_now(l)) : 0;
+		origins = acl_origins(&allow, &from, clock_now(l));
 		if (origins)
 			return origins & LIST_UNLIMITED ? ACL_UNLIMITED : ACL_ALLOWED;
 	}
-	if (l->lists & LISTS_DENY) {
-		entry = bpf_map_lookup_elem(&deny, &from);
-		if (entry && list_origins(entry, clock_now(l)))
-			return ACL_DENIED;
-	}
+	if (l->lists & LISTS_DENY && acl_origins(&deny, &from, clock_now(l)))
+		return ACL_DENIED;
 	return l->lists & LISTS_MASTER &&
 			       player_address_seen(
 				       player_address_hash(&id, ADDRESS_MASTER, l->keys),

@@ -196,7 +196,13 @@ struct list_entry {
 };
 
 /*
- * Return the origins of @e that are in force at @now_ns. Called by acl_search() and in
+ * Entries that have ended, of one address and each within the next, that are passed over
+ * to find a shorter one. The daemon removes an ended entry within seconds.
+ */
+#define ACL_ENDED 3
+
+/*
+ * Return the origins of @e that are in force at @now_ns. Called by acl_origins() and in
  * userland, which must agree on when an entry ends: the daemon removes it later.
  */
 static inline __u32 list_origins(const struct list_entry *e, __u64 now_ns)

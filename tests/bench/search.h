@@ -83,13 +83,13 @@ static const struct quest {
 	  false,
 	  true,
 	  {
-		  [FAMILY_NETQUAKE] = { 712, 1096 },
-		  [FAMILY_QUAKEWORLD] = { 803, 1187 },
+		  [FAMILY_NETQUAKE] = { 724, 1096 },
+		  [FAMILY_QUAKEWORLD] = { 812, 1187 },
 		  [FAMILY_QUAKE2] = { 798, 1186 },
-		  [FAMILY_QUAKE3] = { 763, 1147 },
-		  [FAMILY_QUAKE_ENHANCED] = { 711, 1095 },
-		  [FAMILY_AUTO] = { 729, 1113 },
-		  [FAMILY_MASTER] = { 729, 1113 },
+		  [FAMILY_QUAKE3] = { 771, 1147 },
+		  [FAMILY_QUAKE_ENHANCED] = { 724, 1095 },
+		  [FAMILY_AUTO] = { 740, 1113 },
+		  [FAMILY_MASTER] = { 742, 1113 },
 	  } },
 };
 

@@ -149,6 +149,36 @@ static void entries_end_on_time(void **state)
 			 REASON_SERVICE_LIMIT);
 }
 
+/*
+ * Up to ACL_ENDED entries that have ended, each within the next, hide no shorter one in
+ * force, whether the daemon has removed them or not.
+ */
+static void an_ended_entry_hides_no_shorter_one(void **state)
+{
+	static const __u32 lengths[] = { 128, 127, 126, 125 };
+	struct list_entry entry = { .origins = LIST_RUNTIME };
+	struct cidr cidr;
+
+	(void)state;
+	serve_nobody();
+	entry.until_ns = kern.live->clock_ns + 60 * SECOND;
+	kern_list(&kern, false, "192.0.2.0", 96 + 24);
+	pass_time(61 * SECOND);
+	for (size_t i = 0; i < COUNT(lengths); i++) {
+		cidr = (struct cidr){ .length = lengths[i] };
+		entry.length = (__u8)lengths[i];
+		kern_address("192.0.2.200", cidr.addr);
+		assert_int_equal(bpf_map_update_elem(bpf_map__fd(kern.skel->maps.deny),
+						     &cidr, &entry, BPF_ANY),
+				 0);
+		assert_int_equal(
+			hear_from("192.0.2.200", HERE, BYTES(OOB "getstatus")).reason,
+			i < ACL_ENDED ? REASON_DENY_LIST : REASON_SERVICE_LIMIT);
+	}
+	assert_int_equal(hear_from("192.0.2.99", HERE, BYTES(OOB "getstatus")).reason,
+			 REASON_DENY_LIST);
+}
+
 /* What leaves for @to at once, in octets of frames. */
 static __u64 sent_to(const char *to)
 {
@@ -275,6 +305,7 @@ int main(void)
 		TEST(friends_have_limits_of_each_service),
 		TEST(friendship_overcomes_every_budget),
 		TEST(entries_end_on_time),
+		TEST(an_ended_entry_hides_no_shorter_one),
 		TEST(a_friend_is_sent_more_and_no_end),
 		TEST(a_friend_shares_with_its_56),
 		TEST(friendship_is_no_licence_to_forge),

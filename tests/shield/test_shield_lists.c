@@ -373,8 +373,14 @@ static void what_covers(void **state)
 		asked = net(rows[i].by);
 		assert_memory_equal(&asked, &by, sizeof(by));
 	}
+	/* An entry that has ended hides no shorter one. */
+	assert_int_equal(add(LIST_DENY, "10.0.0.9/32", false, HOUR, NULL), 0);
 	fake_now += HOUR;
 	asked = net("192.0.2.1");
+	assert_true(shield_list_covers(&shield, LIST_DENY, &asked, &by));
+	cidr_format(&by, words);
+	assert_string_equal(words, "192.0.2.0/24");
+	asked = net("10.0.0.9");
 	assert_false(shield_list_covers(&shield, LIST_DENY, &asked, &by));
 }
 

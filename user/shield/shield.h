@@ -455,8 +455,8 @@ int shield_list_del_all(struct shield *shield, enum list list, const struct cidr
 			size_t count, bool *ret_missing);
 
 /*
- * Find the entry that decides about all of @cidr, itself included. False: none does, or
- * it has ended.
+ * Find the entry in force that decides about all of @cidr, itself included. False: none
+ * does.
  */
 bool shield_list_covers(const struct shield *shield, enum list list,
 			const struct cidr *cidr, struct cidr *ret);

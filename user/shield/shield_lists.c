@@ -199,13 +199,21 @@ bool shield_list_covers(const struct shield *s, enum list list, const struct cid
 			struct cidr *ret)
 {
 	__u8 *octets = (__u8 *)ret->addr;
+	struct cidr key = *cidr;
 	struct list_entry entry;
 	size_t whole, bits;
+	int ended = 0;
 
 	/* The trie finds the longest entry that has all of @cidr. */
-	if (bpf_map_lookup_elem(list_map(s, list), cidr, &entry) ||
-	    !list_origins(&entry, shield_clock()))
-		return false;
+	for (;; key.length = entry.length - 1u) {
+		if (bpf_map_lookup_elem(list_map(s, list), &key, &entry))
+			return false;
+		if (list_origins(&entry, shield_clock()))
+			break;
+		/* As acl_origins(). */
+		if (!entry.length || ended++ == ACL_ENDED)
+			return false;
+	}
 	*ret = *cidr;
 	ret->length = entry.length;
 	whole = entry.length / 8;
