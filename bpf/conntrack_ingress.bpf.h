@@ -179,14 +179,11 @@ __noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u
 
 /*
  * Return true if the payload begins with the marker, which game traffic never does.
- * Called by player_address_check() alone.
+ * Ethernet padding after it does not count. Called by player_address_check() alone.
  */
 static __always_inline bool packet_marked(const struct packet *p)
 {
-	struct cursor c = packet_payload(p);
-	const __u8 *mark = cursor_take(&c, 4);
-
-	return mark && load_u32(mark) == 0xffffffff;
+	return is_marked(packet_payload(p), p->length);
 }
 
 /*
@@ -197,7 +194,7 @@ static __always_inline bool packet_marked(const struct packet *p)
  * with one, and a NetQuake header or a DTLS record is a high one. A datagram with the
  * marker always passes. Called by admit() and player_conflict() for a datagram that would
  * pass and is not of REASON_PLAYER. Every path that passes such a datagram must call it;
- * admit() alone makes exceptions, for sources on the allow list.
+ * acl_lifts() makes exceptions for sources on the allow list.
  */
 static __always_inline enum reason player_address_check(__u32 slot, enum wire_kind kind,
 							const struct packet *p)

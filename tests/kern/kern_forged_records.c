@@ -94,6 +94,29 @@ static void an_allowed_source_connects_over_a_player(void **state)
 	}
 }
 
+/* Ethernet padding of ff behind a payload of 0 to 3 bytes is no marker. */
+static void padding_is_no_marker(void **state)
+{
+	struct service s = kern_open_service(games[0].family);
+	struct frame_spec spec = {
+		.sport = 50001, .dport = PORT, .payload = "\xff\xff\xff", .padding = 18
+	};
+	__u8 frame[FRAME_MAX];
+
+	(void)state;
+	settle(&games[0]);
+	s.policy[CLASS_MALFORMED - CLASS_BUDGETS] = POLICY_PASS;
+	kern_service(&kern, 0, 0, &s);
+	for (spec.n = 0; spec.n < 4; spec.n++) {
+		spec.from = STRANGER;
+		assert_int_equal(kern_action(&kern, frame, frame_build(&spec, frame)),
+				 XDP_PASS);
+		spec.from = PEER;
+		assert_int_equal(kern_action(&kern, frame, frame_build(&spec, frame)),
+				 XDP_DROP);
+	}
+}
+
 /* Whose moves are not known has not played; and what anybody could say is no move. */
 static void only_a_proven_player_keeps_its_address(void **state)
 {
@@ -265,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nobody_connects_over_a_player),
 		TEST(an_allowed_source_connects_over_a_player),
+		TEST(padding_is_no_marker),
 		TEST(only_a_proven_player_keeps_its_address),
 		TEST(short_datagrams_belong_to_the_player),
 		TEST(a_short_datagram_carries_a_narrow_qport),
