@@ -58,7 +58,7 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 
 /*
  * Make packet_peer() of the sender: both paths must make the same name. Called by
- * connect_refused(), greylisted() and challenge_plain().
+ * connect_refused(), greylist_drop() and challenge_plain().
  */
 static __always_inline void plain_peer(const struct plain *plain, __u32 slot,
 				       struct cookie_peer *ret)

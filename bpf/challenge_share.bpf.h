@@ -33,7 +33,9 @@ static __always_inline bool validation_applies(const struct service *s,
  * Return true if the service @s in @slot requires validation of every new client at @now:
  * always, or while it is under load. Called by unvalidated_decide() and
  * greylist_decide(), for requests to join alone: a query is challenged by its limits.
- * Changes nothing.
+ * Call it where validation_applies() is true, since VALIDATION_OFF and observe are not
+ * compared here, and for a request within its limits: one over them is challenged,
+ * greylisted or refused in any case. Changes nothing.
  */
 static __always_inline bool
 validation_required(const struct live *l, const struct service *s, __u32 slot, __u64 now)

@@ -182,7 +182,12 @@ static __always_inline bool gap_learn(struct player *player, __u32 sequence)
 /*
  * Learn from @n, of which player_match() said MATCH_LEARNS. False: drop it. True: the
  * limit is not charged yet; call player_record(). Called by player_learn_field() alone.
- * At most one thing may be learned from a datagram.
+ * @n is not of NetQuake, and the qport of Quake II is masked. If PLAYER_QPORT is new the
+ * caller calls player_index() too, or a change of port is not followed.
+ *
+ * At most one thing may be learned from a datagram. Near means what it means in
+ * sequence_check(): with the qport known, a near sequence comes here from q3_match()
+ * alone, with a valid checksum, and counts as one.
  */
 static __always_inline bool player_learn(struct player *player, const struct netchan *n)
 {

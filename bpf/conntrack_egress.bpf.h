@@ -349,8 +349,10 @@ static __always_inline void player_note(const struct player_id *id,
 /*
  * Note what follows from an acceptance: the challenge (Quake III), and the qport of the
  * client's connect. Called by player_confirm() alone, last, of KIND_ACCEPTS, after the
- * player was entered. The challenge must come from the server's own datagram;
- * connect_recall() decides how far the qport of the client's connect is trusted.
+ * player was entered, up to REACCEPT_NS before: servers repeat an acceptance, and what
+ * was learned from it since must stay, unless new keys begin. The challenge must come
+ * from the server's own datagram; connect_recall() decides how far the qport of the
+ * client's connect is trusted.
  */
 static __always_inline void player_accept(struct __sk_buff *ctx,
 					  const struct player_id *id,
@@ -409,7 +411,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	 * Accepted again, or back after a long silence: nothing that was learned counts.
 	 */
 	if (!player || !player_alive(player, now) ||
-	    (accepts && now - player->since_ns > REACCEPT_NS) ||
+	    (accepts && (__s64)(now - player->since_ns) > (__s64)REACCEPT_NS) ||
 	    (kind == KIND_NQ_UNRELIABLE && sequence_restarts(player, p)))
 		player = player_new(l, &id, now, flags_new(kind));
 	if (!player)

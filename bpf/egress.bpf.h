@@ -86,7 +86,7 @@ static __always_inline __u32 egress_shares(enum wire_kind kind, __u32 marks,
  * REASON_COUNT: nothing. An allowed receiver's own account is charged, except in strict
  * mode. @target, @offsets: TARGET(), OFFSETS(). Analysed once by the verifier. Called by
  * egress_charge() alone, if struct live.lists is not 0, before any other account is
- * charged.
+ * charged. cache_charge() follows the same rule for cached responses: change both.
  */
 __noinline int egress_listed(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 			     __u64 bytes)

@@ -66,7 +66,7 @@ static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 /*
  * drop_in() with the counter @number, which must be that of @kind and @reason. False:
  * there is none, which cannot be; the slow path then decides. Called by refuse(),
- * not_challenged(), cookie_invalid(), connect_refused(), greylisted(),
+ * not_challenged(), cookie_invalid(), connect_refused(), greylist_drop(),
  * fast_path_tail_call() and fast_path() to drop; on true *@ret_action of fast_path()
  * stays XDP_DROP.
  */
@@ -194,8 +194,10 @@ static __always_inline bool greylist_drop(struct xdp_md *ctx, const struct live 
  * Drop and count a CCREQ_CONNECT or first ClientHello that is over a limit, comes for the
  * first time, and is of a client that is not validated. Then puts the service under load
  * if its own limit is exceeded. False: a limit of the prefix may be exceeded, or the
- * request may pass; shield_validate() decides. Called by fast_path() alone. It must drop
- * only what greylist_decide() drops for the same reason.
+ * request may pass; shield_validate() decides. Called by fast_path() alone, where
+ * validation_applies() is true: greylist_decide() sees no other request. It must drop
+ * only what greylist_decide() drops for the same reason, by the two classes of
+ * validation_class(): change both.
  */
 static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
 				       const struct target *f, __u64 kind,

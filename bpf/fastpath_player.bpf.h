@@ -44,9 +44,10 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 
 /*
  * Return true if the sender is no player of this service, at this port or, by its qport,
- * at another. Called by classify_no_player() alone, for a kind of CLASS_NETCHAN. It must
- * be true only where player_admit() returns REASON_COUNT; if it is false the slow path
- * decides.
+ * at another. @truncated: @end is less than GAME_HEAD bytes after the payload's start;
+ * struct plain.truncated says something else, so do not give that. Called by
+ * classify_no_player() alone, for a kind of CLASS_NETCHAN. It must be true only where
+ * player_admit() returns REASON_COUNT; if it is false the slow path decides.
  */
 static __always_inline bool is_no_player(struct live *l, const struct target *f,
 					 const struct plain *plain, bool truncated,

@@ -275,7 +275,8 @@ static __always_inline enum match q3_match(const struct player *player,
  * Match a datagram of QuakeWorld or Quake II. @qport: masked to the bits that the player
  * has. Called by player_match() alone. The acknowledgement is compared first, also before
  * the qport is known: a source that does not see the server's datagrams must not teach a
- * qport.
+ * qport. moved_match() compares the acknowledgement and the masked qport again: change
+ * both.
  */
 static __always_inline enum match
 qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u64 now)

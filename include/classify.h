@@ -208,7 +208,8 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 
 /*
  * Return true for the protocols that NetQuake's header is of. Called in this file, and by
- * admit(): a family in it also lets an allowed source connect from an address in use.
+ * acl_lifts() for admit() and player_conflict(): an allowed source may connect to a
+ * server of a family in it from an address in use.
  */
 static __always_inline bool family_is_netquake(enum wire_family family)
 {

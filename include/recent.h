@@ -171,7 +171,8 @@ static inline __u64 recent_width(__u32 shut)
 
 /*
  * Return how many sources query per second, if @marked of them per second were marked and
- * @shut of the space was outside of the window. Called by windows_fit().
+ * @shut of the space was outside of the window. Both are of one processor, the one that
+ * marked most (marked_since()), since RECENT_RATE is of one too. Called by windows_fit().
  */
 static inline __u64 recent_all(__u32 shut, __u64 marked)
 {

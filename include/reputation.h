@@ -274,8 +274,11 @@ static __always_inline __u32 reputation_eviction(__u64 state, __u32 minute)
 
 /*
  * Return the new state of a source that queries in @minute with @hops left, or that is
- * entered for @flags. @state: the old one; 0: it has none. It may be returned unchanged.
- * Called by reputation_note().
+ * entered for @flags. @state: the old one; 0: it has none; never with REPUTATION_WRITING,
+ * since that cell is another CPU's. It may be returned unchanged. @hops, @flags: as of
+ * reputation_note(), which calls it. known_clients.c makes a client known by
+ * REPUTATION_MINUTES queries from one distance in as many minutes in a row, so each of
+ * these must count.
  */
 static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 hops,
 					     __u32 flags)
