@@ -136,10 +136,11 @@ static __always_inline void packet_host(const struct packet *p, enum side peer,
 /*
  * Return enum acl_result of the address at @peer's end of @p. Called with a parsed @p by
  * admit(), acl_reason() and pkt_acl(), by egress_listed() for the receiver, and by
- * shield_joined(). Charges nothing. On ingress ACL_ALLOWED and ACL_MASTER pass no
- * datagram by themselves: allowed_admit() decides. It must cost one comparison while
- * there is no list. The fast path leaves each source that acl_prefilter() does not
- * exclude to it.
+ * shield_joined(). Charges nothing. On ingress allowed_admit() decides whether
+ * ACL_ALLOWED and ACL_MASTER lift a limit, acl_lifts() whether an address in use does not
+ * count, and admit() and player_conflict() exempt both from connlimit_exceeded(). It must
+ * cost one comparison while there is no list. The fast path leaves each source that
+ * acl_prefilter() does not exclude to it.
  */
 static __always_inline enum acl_result acl_lookup(const struct live *l, __u32 slot,
 						  const struct packet *p, enum side peer)

@@ -19,7 +19,7 @@
 
 /* @how of connlimit_count_player(): a mask. */
 #define CONNLIMIT_IS_HEARD 1 /* it sent, or was entered, in the last 2.1 s */
-#define CONNLIMIT_IS_NEW   2 /* the server sends to it for the first time */
+#define CONNLIMIT_IS_NEW   2 /* a player that the server did not send to for 60 s */
 
 /*
  * Return the cell of the source of @id, an IPv4 address or IPv6 /64, or, if @prefix is 1,

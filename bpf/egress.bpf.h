@@ -5,9 +5,10 @@
  *
  * The counterpart of shield(). It enters players (conntrack_egress.bpf.h), and notes
  * challenges (server_challenge.bpf.h), host keys, game ports and the server's protocol.
- * Each datagram but game traffic to a verified player and a validated client's handshake
- * is charged to its receiver's prefix, and dropped if that has no allowance left
- * (REASON_AMPLIFICATION); nothing else is dropped.
+ * Each datagram is charged to its receiver's prefix, and dropped if that has no allowance
+ * left (REASON_AMPLIFICATION); nothing else is dropped. Exceptions: datagrams to a
+ * verified player, a validated client's handshake (egress_charge()), and receivers on the
+ * allow list, which have accounts of their own or none (egress_listed()).
  * A datagram from a socket of another user at the service's port passes and changes
  * nothing (REASON_OTHER_SOCKET).
  *

@@ -171,9 +171,9 @@ static __always_inline int tail_call_to(int way, const struct target *f, __u64 k
 
 /*
  * Drop and count a request that is over a limit if greylisted_first() is true: it comes
- * for the first time, and its client is not validated. @what: the part of the third word
- * above GREYLIST_WHAT. False: shield_validate() decides. Called by not_challenged() and
- * greylisted(), after limits_exceeded().
+ * for the first time, and if it is a CCREQ_CONNECT its client is not validated. @what:
+ * the part of the third word above GREYLIST_WHAT. False: shield_validate() decides.
+ * Called by not_challenged() and greylisted(), after limits_exceeded().
  */
 static __always_inline bool greylist_drop(struct xdp_md *ctx, const struct live *l,
 					  const struct target *f, __u64 kind,
@@ -274,8 +274,12 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 			return greylist_drop(ctx, l, f, kind, p, plain,
 					     (__u64)GREYLIST_KEYS << GREYLIST_WHAT, bytes,
 					     now);
+		/* No challenge can be sent. Linux 6.1 has no stack left to refuse the
+		 * request of an encapsulated frame here. */
+		if (keys != KEYS_NONE && plain->encapsulated)
+			return false;
 		if (keys != KEYS_NONE)
-			goto drop; /* no challenge can be sent */
+			goto drop;
 	}
 	if (!share_exceeded(l, f->slot, kind, row, now)) {
 		/* A validated client has limits of its own for queries. */

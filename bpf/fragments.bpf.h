@@ -45,16 +45,15 @@ static __always_inline __u64 fragment_end(const struct live *l, const struct pac
 
 /*
  * Return a hash of both addresses and the IP id. The upper FRAGMENT_BITS choose the cell;
- * the lowest 31 bits are kept as its owner: bits of a word from 31 on do not change
- * them. Called by fragment_note() and fragment_follow(), which must agree: only fields
- * that all fragments have may enter it.
+ * the lowest 31 bits are kept as its owner. Called by fragment_note() and
+ * fragment_follow(), which must agree: only fields that all fragments have may enter it.
  */
 static __always_inline __u64 fragment_hash(const struct live *l, const struct packet *p)
 {
 	__u64 hash = fragment_end(l, p, RECEIVER) +
 		     (fragment_end(l, p, SENDER) + p->id) * l->keys[2];
 
-	/* No lower bit of a product depends on the upper bits of an address. */
+	/* No lower bit of a product depends on the upper bits of an address: fold. */
 	return hash ^ hash >> 32;
 }
 

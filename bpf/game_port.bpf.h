@@ -31,7 +31,7 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
 {
 	struct cursor c = packet_payload(p);
 	const __u8 *accept = cursor_take(&c, 9);
-	struct port *port;
+	struct port named = { .flags = PORT_NAMED }, *port;
 	__u32 number;
 
 	if (!accept)
@@ -46,12 +46,11 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
 	if (port->flags & PORT_LEARNED &&
 	    (__u32)(clock_s(l) - port->seen_s) <= LEARNED_PORT_S)
 		return;
-	/* The flag first: without one the port would be the service's for any datagram.
+	named.any = slot + 1;
+	named.seen_s = clock_s(l);
+	/* One store: no other CPU may see the service without the flag, or the reverse.
 	 */
-	port->flags = PORT_NAMED;
-	port->seen_s = clock_s(l);
-	barrier();
-	port->any = slot + 1;
+	*(volatile __u64 *)port = *(__u64 *)&named;
 }
 
 /*

@@ -2,10 +2,12 @@
 /*
  * greylist.bpf.h - greylisting: while a service is under load, a request to join passes
  * only if it comes twice, as stock clients repeat it. For clients of NetQuake and DTLS,
- * which have nothing else to show (include/greylist.h).
+ * which have nothing else to show (include/greylist.h), and for a getchallenge to a
+ * server with host keys, whose challenge is longer than the request.
  *
- * The fast path drops what comes for the first time (greylisted(), fastpath.bpf.h);
- * shield_validate() decides the rest (greylist_decide()).
+ * The fast path drops a request that comes for the first time (greylist_drop(),
+ * fastpath.bpf.h); shield_validate() decides the rest (greylist_decide(),
+ * challenge_keys_decide()).
  */
 #ifndef GREYLIST_BPF_H
 #define GREYLIST_BPF_H

@@ -48,7 +48,7 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 	struct live *l = &live;
 	__u64 hash = player_address_hash(&id, what, l->keys);
 	__u32 tag = player_address_tag(hash), now_s = clock_s(l);
-	__u32 age, oldest = ADDRESS_LITTLE_S;
+	__s32 age, oldest = ADDRESS_LITTLE_S;
 	struct player_address *found = NULL;
 
 	for (int way = 0; way < PLAYER_ADDRESS_WAYS; way++) {
@@ -60,7 +60,8 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 			found = cell;
 			break;
 		}
-		age = cell->tag ? now_s - cell->seen_s : ~0u;
+		/* Below 0: noted by another CPU, a moment later. */
+		age = cell->tag ? (__s32)(now_s - cell->seen_s) : 0x7fffffff;
 		if (age > oldest) {
 			oldest = age;
 			found = cell;

@@ -400,6 +400,9 @@ static void note_neighbour(unsigned int number)
 /* An old note counts for a master server, so that a new one takes a free cell. */
 static void an_old_note_stays_while_a_cell_is_free(void **state)
 {
+	const struct player_address *at = kern.live->player_addresses, *oldest = NULL;
+	__u32 tag;
+
 	(void)state;
 	serve_default(FAMILY_QUAKE3);
 	for (unsigned int i = 1; i <= PLAYER_ADDRESS_WAYS; i++) {
@@ -407,8 +410,28 @@ static void an_old_note_stays_while_a_cell_is_free(void **state)
 		assert_int_equal(addresses_kept(), i);
 		pass_time(70 * SECOND);
 	}
+	for (size_t i = 0; i < COUNT(kern.live->player_addresses); i++)
+		if (at[i].tag && (!oldest || at[i].seen_s < oldest->seen_s))
+			oldest = &at[i];
+	assert_non_null(oldest);
+	tag = oldest->tag;
 	note_neighbour(PLAYER_ADDRESS_WAYS + 1);
 	assert_int_equal(addresses_kept(), PLAYER_ADDRESS_WAYS);
+	assert_int_not_equal(oldest->tag, tag);
+}
+
+/* Another processor has just noted a cell, and its clock is one unit ahead. */
+static void a_note_of_the_next_unit_stays(void **state)
+{
+	struct player_address *at = kern.live->player_addresses;
+
+	(void)state;
+	serve_default(FAMILY_QUAKE3);
+	note_neighbour(1);
+	for (size_t i = 0; i < COUNT(kern.live->player_addresses); i++)
+		at[i].seen_s += at[i].tag != 0;
+	note_neighbour(2);
+	assert_int_equal(addresses_kept(), 2);
 }
 
 /* A bucket of addresses with players holds four; one more is as if nobody played there.
@@ -447,6 +470,7 @@ int main(void)
 		TEST(a_new_port_is_followed_after_silence),
 		TEST(who_joins_from_there_is_accepted_first),
 		TEST(an_old_note_stays_while_a_cell_is_free),
+		TEST(a_note_of_the_next_unit_stays),
 		TEST(a_full_bucket_of_addresses_protects_four),
 	};
 

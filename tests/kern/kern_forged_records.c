@@ -94,6 +94,24 @@ static void an_allowed_source_connects_over_a_player(void **state)
 	}
 }
 
+/* The address of a master server may be spoofed: it lifts nothing. */
+static void a_master_s_address_is_in_use(void **state)
+{
+	(void)state;
+	for (int mode = VALIDATION_OFF; mode <= VALIDATION_UNDER_LOAD; mode++) {
+		struct service s = kern_open_service(FAMILY_NETQUAKE);
+
+		serve_default(FAMILY_NETQUAKE);
+		s.validation = (__u8)mode;
+		kern_service(&kern, 0, 0, &s);
+		kern.live->lists = 0;
+		nq_settle(0, 1000);
+		assert_true(says(BYTES(OOB "heartbeat DarkPlaces\n")));
+		assert_true(kern.live->lists & LISTS_MASTER);
+		assert_int_equal(ccreq(PEER, 50001), REASON_ADDRESS_IN_USE);
+	}
+}
+
 /* Ethernet padding of ff behind a payload of 0 to 3 bytes is no marker. */
 static void padding_is_no_marker(void **state)
 {
@@ -288,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nobody_connects_over_a_player),
 		TEST(an_allowed_source_connects_over_a_player),
+		TEST(a_master_s_address_is_in_use),
 		TEST(padding_is_no_marker),
 		TEST(only_a_proven_player_keeps_its_address),
 		TEST(short_datagrams_belong_to_the_player),
