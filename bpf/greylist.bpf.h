@@ -3,7 +3,7 @@
  * greylist.bpf.h - greylisting: while a service is under load, a request to join passes
  * only if it comes twice, as stock clients repeat it. For clients of NetQuake and DTLS,
  * which have nothing else to show (include/greylist.h), and for a getchallenge to a
- * server with host keys, whose challenge is longer than the request.
+ * server with host keys, since that challenge is longer than the request.
  *
  * The fast path drops a request that comes for the first time (greylist_drop(),
  * fastpath.bpf.h); shield_validate() decides the rest (greylist_decide(),
