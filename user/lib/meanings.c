@@ -50,7 +50,7 @@ static const struct meaning reasons[] = {
 		NULL },
 	[REASON_ADDRESS_IN_USE] = {
 		"A player is at this address, and the datagram would replace it or be taken for its own.",
-		"If two clients share the address: `quakeshield allow add ADDRESS`." },
+		"If two clients of a NetQuake server share the address: `quakeshield allow add ADDRESS`. A spoofed `CCREQ_CONNECT` then ends a game there." },
 	[REASON_PLAYER_SLOTS] = {
 		"The source or its prefix has as many players in this service as it may have (`players`), and would join once more.",
 		"If more players share an address or a network: raise `source` or `prefix` of `players`, or `quakeshield allow add ADDRESS`." },
