@@ -30,10 +30,10 @@
 # runs none of them, and their verification would take most of its time. `all`: all programs.
 #
 # A test has one try. A script that fails now and then has a fault, or shows one. A script has
-# TEST_TIMEOUT seconds (420); a program has thrice as many, since it waits for all others.
+# TEST_TIMEOUT seconds (600); a program has thrice as many, since it waits for all others.
 set -u
 
-TIMEOUT=${TEST_TIMEOUT:-420}
+TIMEOUT=${TEST_TIMEOUT:-600}
 WORLD_SH=${0%/*}/world.sh
 STUBS=$(realpath -m "${BUILD:-build}/lab/stubs.so")
 JOBS=${TEST_JOBS:-$(($(nproc) + 1))}

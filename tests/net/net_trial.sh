@@ -170,7 +170,9 @@ paused()
 	return "$status"
 }
 net_check "a trial that is starved for five seconds" paused "$work/paced.conf"
-net_check "judges each datagram at its time" says '.judged > 100 and .refused == 0 and .lost == 0'
+# In one burst more than twenty would be refused; on a busy machine a client may be late with two
+# or three.
+net_check "judges each datagram at its time" says '.judged > 100 and .refused <= 5 and .lost == 0'
 
 trial "$work/strict.conf" --for 2s >"$work/text"
 latin=$work/$(printf 'x\377.conf')
