@@ -3,7 +3,7 @@
  * A server that speaks another protocol than its service says: which one is told by its
  * words, its players' moves pass under a limit, and both end when it speaks its own.
  */
-#include "kern/kern_game.h"
+#include "kern/kern_apply.h"
 #include "detect.h"
 
 #define MOVES 60
@@ -84,6 +84,35 @@ static void players_of_a_server_of_another_protocol_play(void **state)
 		passed = play(j->speaks, 1);
 		if (passed != MOVES)
 			print_error("%s on %s: %u of %d moves passed\n",
+				    family_name(j->speaks), family_name(j->says), passed,
+				    MOVES);
+		assert_int_equal(passed, MOVES);
+	}
+}
+
+/* The remedy of the manual: a reload with the right protocol ends no game. */
+static void players_play_on_once_the_protocol_is_corrected(void **state)
+{
+	struct config_service *s = add("lab", PORT);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(joins); i++) {
+		const struct join *j = &joins[i];
+		unsigned int passed;
+
+		s->service.family = (__u8)j->says;
+		s->service.budget[CLASS_NETCHAN].service = (struct limit){ SECOND, 0 };
+		apply();
+		memset(&kern.live->detected, 0, sizeof(kern.live->detected));
+		link_.dport = (__u16)(HERE + i);
+		assert_true(word(j->words[0]));
+		assert_true(word(j->words[1]));
+		assert_int_equal(play(j->speaks, 1), MOVES);
+		s->service.family = (__u8)j->speaks;
+		apply();
+		passed = play(j->speaks, MOVES + 1);
+		if (passed != MOVES)
+			print_error("%s, from %s: %u of %d moves passed\n",
 				    family_name(j->speaks), family_name(j->says), passed,
 				    MOVES);
 		assert_int_equal(passed, MOVES);
@@ -175,6 +204,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(players_of_a_server_of_another_protocol_play),
+		cmocka_unit_test_setup_teardown(
+			players_play_on_once_the_protocol_is_corrected, begin, end),
 		TEST(moves_in_doubt_have_a_limit),
 		TEST(what_is_forged_stays_forged),
 		TEST(what_clients_send_is_no_evidence),

@@ -423,6 +423,21 @@ static int write_plan(struct shield *s, const struct config *config, struct plan
 	return 0;
 }
 
+/*
+ * Forget the players of each service with another protocol than @now says. What was
+ * learned of them by the rules of that protocol would have all of their moves dropped.
+ * Called by shield_apply_locked(), after the generation has changed.
+ */
+static void forget_other_protocols(const struct shield *s, const struct plan *plan,
+				   const struct service *now)
+{
+	for (__u32 slot = 0; slot < s->capacity; slot++)
+		if (now[slot].active && plan->next.services[slot].active &&
+		    !plan->fresh[slot] &&
+		    now[slot].family != plan->next.services[slot].family)
+			shield_forget_players(s, slot);
+}
+
 int shield_apply_locked(struct shield *s, const struct config *config)
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
@@ -444,6 +459,8 @@ int shield_apply_locked(struct shield *s, const struct config *config)
 		keep_learned(s, generation, now, plan);
 		err = write_plan(s, config, plan, generation);
 	}
+	if (!err)
+		forget_other_protocols(s, plan, now);
 	free(plan);
 	return err;
 }

@@ -293,6 +293,11 @@ int migrate_games(struct shield *shield, const struct btf *ours);
 
 /* Do what shield_apply() does, for a caller that holds the lock. */
 int shield_apply_locked(struct shield *shield, const struct config *config);
+/*
+ * Forget the players of the service in @slot, and their qports. A player in the game is
+ * entered again by the server's next datagram to it.
+ */
+void shield_forget_players(const struct shield *shield, __u32 slot);
 /* Forget the players and limits of @slot, which gets another service. */
 void shield_forget_slot(const struct shield *shield, __u32 slot);
 /*

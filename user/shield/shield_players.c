@@ -110,7 +110,7 @@ static void qports_sweep(const struct shield *s)
 		forget_qport(s, &gone[--count]);
 }
 
-void shield_forget_slot(const struct shield *s, __u32 slot)
+void shield_forget_players(const struct shield *s, __u32 slot)
 {
 	struct qport_key gone[SWEEP_MAX], at;
 	__u64 now = shield_clock();
@@ -138,6 +138,11 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 		for (size_t i = 0; i < count; i++)
 			forget_qport(s, &gone[i]);
 	} while (count == SWEEP_MAX);
+}
+
+void shield_forget_slot(const struct shield *s, __u32 slot)
+{
+	shield_forget_players(s, slot);
 	memset(&s->shared->detected[slot], 0, sizeof(s->shared->detected[slot]));
 	memset(&s->shared->unjudged[slot], 0, sizeof(s->shared->unjudged[slot]));
 	s->shared->owners[slot] = (struct owner){ 0 };
