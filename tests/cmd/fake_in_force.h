@@ -14,6 +14,7 @@
 
 static struct config *fake_in_force[2]; /* by enum in_force; NULL: there is none */
 static bool fake_in_force_kept; /* false: nothing is ever written */
+static bool fake_in_force_stuck; /* the daemon writes nothing */
 
 void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
 {
@@ -41,6 +42,15 @@ int in_force_read(const char *pin_dir, enum in_force which, struct config *ret)
 		return -ENOENT;
 	*ret = *fake_in_force[which];
 	return 0;
+}
+
+/* Each call finds a new file, unless nothing is ever written. */
+__u64 in_force_written(const char *pin_dir)
+{
+	static __u64 calls;
+
+	(void)pin_dir;
+	return fake_in_force_stuck ? 0 : ++calls;
 }
 
 void in_force_remove(const char *pin_dir)

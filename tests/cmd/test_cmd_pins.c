@@ -397,6 +397,11 @@ static void the_daemon_goes_back(void **state)
 	in_force_write(NULL, before);
 	does("reload --undo", 0, ASKED "kill 4711 12\nclose\n",
 	     "undone by the daemon (process 4711)\n  nothing changed\n", "");
+	/* The daemon has not written what is in force: what changed is not known. */
+	fake_in_force_stuck = now.daemon.set = true;
+	does("reload", 0, ASKED "kill 4711 1\nclose\n",
+	     "reloaded by the daemon (process 4711)\n", "");
+	fake_in_force_stuck = now.daemon.set = false;
 	in_force_remove(NULL);
 	fake_in_force_kept = false;
 	free(before);

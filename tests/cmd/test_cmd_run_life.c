@@ -191,11 +191,11 @@ static void signals_do_what_they_do(void **state)
 static void reloads_are_whole(void **state)
 {
 #define C3 "[2 services 11 10, eth5, mode 1, observe]"
-#define RELOADS                                                              \
-	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C3 \
-	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3     \
-	"\nincident_monitor_reload " C3 "\ncache_refresh_reload " C3         \
-	"\nsamples_reload " C3 "\nof default: in_force " C3 "\nnotify READY=1\n"
+#define RELOADS                                                                  \
+	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C3     \
+	"\napply " C3 "\nof default: in_force " C3 "\nattach_monitor_reload " C3 \
+	"\nserve_reload " C3 "\nincident_monitor_reload " C3                     \
+	"\ncache_refresh_reload " C3 "\nsamples_reload " C3 "\nnotify READY=1\n"
 #define UNASKED                                                                       \
 	ME "cache = off for 1 service, whose server cannot be asked: that takes one " \
 	   "port and at most one address, of IPv4\n"
@@ -222,9 +222,9 @@ static void reloads_are_whole(void **state)
 
 #define RELOADS2                                                                                   \
 	"notify RELOADING=1\nof default: previous\nof default, waits: attach_monitor_precheck " C3 \
-	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3                           \
-	"\nincident_monitor_reload " C3 "\ncache_refresh_reload " C3                               \
-	"\nsamples_reload " C3 "\nof default: in_force " C3 "\nnotify READY=1\n"
+	"\napply " C3 "\nof default: in_force " C3 "\nattach_monitor_reload " C3                   \
+	"\nserve_reload " C3 "\nincident_monitor_reload " C3                                       \
+	"\ncache_refresh_reload " C3 "\nsamples_reload " C3 "\nnotify READY=1\n"
 
 /* The previous configuration is taken as a new one is; without one nothing changes. */
 static void what_was_before_comes_back(void **state)
@@ -259,9 +259,9 @@ static void what_was_before_gives_way_to_the_command_line(void **state)
 	lives("run --pin /x -i eth9 -i eth8 --mode skb --observe --take-over", 0,
 	      RUNS2 "-- 2\nnotify RELOADING=1\nof /x: previous\n"
 		    "of /x, takes over: attach_monitor_precheck " C2 "\napply " C2
-		    "\nattach_monitor_reload " C2 "\nserve_reload " C2
-		    "\nincident_monitor_reload " C2 "\ncache_refresh_reload " C2
-		    "\nsamples_reload " C2 "\nof /x: in_force " C2
+		    "\nof /x: in_force " C2 "\nattach_monitor_reload " C2
+		    "\nserve_reload " C2 "\nincident_monitor_reload " C2
+		    "\ncache_refresh_reload " C2 "\nsamples_reload " C2
 		    "\nnotify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
 	      UNASKED ME
 	      "ready\n" UNASKED ME
@@ -309,11 +309,11 @@ static void a_server_of_another_family_is_said_once(void **state)
 	   "players pass under a limit only, and its replies are judged as "    \
 	   "answers: correct its `protocol`\n"
 #define RIGHT ME "service 'odd': nothing says any more that its server speaks quake3\n"
-#define SAME                                                                 \
-	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C1 \
-	"\napply " C1 "\nattach_monitor_reload " C1 "\nserve_reload " C1     \
-	"\nincident_monitor_reload " C1 "\ncache_refresh_reload " C1         \
-	"\nsamples_reload " C1 "\nof default: in_force " C1 "\nnotify READY=1\n"
+#define SAME                                                                     \
+	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C1     \
+	"\napply " C1 "\nof default: in_force " C1 "\nattach_monitor_reload " C1 \
+	"\nserve_reload " C1 "\nincident_monitor_reload " C1                     \
+	"\ncache_refresh_reload " C1 "\nsamples_reload " C1 "\nnotify READY=1\n"
 #define TICK "-- .\nmaintain\n" LOOKS
 	(void)state;
 	w->files[1] = w->files[0];

@@ -72,10 +72,17 @@ static void the_last_two_are_kept(void **state)
 /* The same once more is no change, so that undo still finds the other one. */
 static void the_same_again_is_no_other(void **state)
 {
+	__u64 written;
+
 	(void)state;
+	assert_int_equal(in_force_written(NULL), 0);
 	put(NULL, 41);
 	put(NULL, 42);
+	written = in_force_written(NULL);
+	assert_int_not_equal(written, 0);
+	usleep(20000); /* times of files are those of ticks */
 	put(NULL, 42);
+	assert_true(in_force_written(NULL) > written);
 	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), 41);
 	/* One that begins alike is another. */
 	assert_int_equal(truncate(now, 100), 0);

@@ -23,9 +23,10 @@
 #include "lib/log.h"
 #include "shield/shield.h"
 
-#define DAEMON_WAIT_MS 5000 /* for what a daemon does at once, as a rule */
-#define CHANGES_SHOWN  40 /* of one reload; --json has all */
-#define CONFIRM_MOST   3600 /* seconds */
+#define DAEMON_WAIT_MS	5000 /* for what a daemon does at once, as a rule */
+#define WRITTEN_WAIT_MS 2000 /* for the file that it writes then */
+#define CHANGES_SHOWN	40 /* of one reload; --json has all */
+#define CONFIRM_MOST	3600 /* seconds */
 
 /* One call of `reload`. */
 struct reload {
@@ -171,11 +172,40 @@ static int reloaded(const struct reload *r, bool here)
 	return 0;
 }
 
-/* Ask the daemon, which knows its file, and the one before; it flips the generation when
- * it is done. */
-static int reload_daemon(const struct reload *r)
+/*
+ * Wait until the daemon has written what is in force, after @written. Then what changed
+ * is known. False, after a message: it has not, and --confirm could not undo it.
+ */
+static bool written_since(struct reload *r, __u64 written)
+{
+	char path[PATH_MAX];
+
+	for (int waited = 0; waited < WRITTEN_WAIT_MS; waited += 20) {
+		if (in_force_written(r->pin) != written)
+			return true;
+		usleep(20000);
+	}
+	free(r->before);
+	r->before = NULL;
+	if (!r->confirm)
+		return true;
+	in_force_path(r->pin, IN_FORCE, path);
+	log_error(
+		"reload --confirm: the daemon has reloaded, but not written '%s': what it "
+		"changed is not known, and is not undone; its log says why",
+		path);
+	return false;
+}
+
+/*
+ * Ask the daemon, which knows its file, and the one before. It changes the generation,
+ * and then writes what is in force: before that, compare() and is_before() would read the
+ * configuration of before.
+ */
+static int reload_daemon(struct reload *r)
 {
 	__u32 before = shield_generation(r->shield);
+	__u64 written = in_force_written(r->pin);
 	int pid = (int)r->daemon.pid;
 
 	/* With --set the file is not all of it. */
@@ -189,7 +219,7 @@ static int reload_daemon(const struct reload *r)
 	}
 	for (int waited = 0; waited < DAEMON_WAIT_MS; waited += 20) {
 		if (shield_generation(r->shield) != before)
-			return reloaded(r, false);
+			return written_since(r, written) ? reloaded(r, false) : -EIO;
 		usleep(20000);
 	}
 	log_error(

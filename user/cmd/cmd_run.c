@@ -196,6 +196,8 @@ static int read_config(struct daemon *d, struct config *ret)
 /* Put all of @fresh in force now, in place of what was. */
 static void take_config(struct daemon *d, struct config *fresh)
 {
+	/* First, since `reload` waits for it, and to attach may take seconds. */
+	in_force_write(d->pin, fresh);
 	attach_monitor_reload(&d->monitor, fresh);
 	serve_reload(d->serve, fresh);
 	incident_monitor_reload(d->incidents, fresh);
@@ -205,7 +207,6 @@ static void take_config(struct daemon *d, struct config *fresh)
 	d->config = fresh;
 	if (samples_reload(d->live, d->config))
 		log_error("records go on to where they went");
-	in_force_write(d->pin, d->config);
 	log_info("reloaded, %zu services%s", d->config->service_count,
 		 d->config->observe ? ", observing only: nothing is dropped" : "");
 }

@@ -76,22 +76,21 @@ static int file_write(const char *path, const char *text, size_t n)
 
 /*
  * Into a new file first, so that no reader sees half of it. Called by in_force_write().
- * 0, or -errno after a warning. The file of the same text stays, and so does the one
- * before it.
+ * 0, or -errno after a warning. If the text is the same, the one before stays.
  */
 static int put(const char *pin_dir, const char *text, size_t n)
 {
 	char now[PATH_MAX], before[PATH_MAX], fresh[PATH_MAX + 8];
+	bool same;
 	int err;
 
 	in_force_path(pin_dir, IN_FORCE, now);
 	in_force_path(pin_dir, IN_FORCE_PREVIOUS, before);
-	if (file_is(now, text, n))
-		return 0;
+	same = file_is(now, text, n);
 	mkdir(RUN_DIR, 0755); /* it is there where a daemon has run */
 	snprintf(fresh, sizeof(fresh), "%s.new", now);
 	err = file_write(fresh, text, n);
-	if (!err && rename(now, before) && errno != ENOENT)
+	if (!err && !same && rename(now, before) && errno != ENOENT)
 		err = -errno;
 	if (!err && rename(fresh, now))
 		err = -errno;
@@ -139,6 +138,17 @@ int in_force_read(const char *pin_dir, enum in_force which, struct config *ret)
 	err = config_load(path, ret);
 	config_listen(NULL, NULL);
 	return err;
+}
+
+__u64 in_force_written(const char *pin_dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	in_force_path(pin_dir, IN_FORCE, path);
+	return stat(path, &st) ? 0
+			       : (__u64)st.st_mtim.tv_sec * 1000000000 +
+					 (__u64)st.st_mtim.tv_nsec;
 }
 
 void in_force_remove(const char *pin_dir)

@@ -31,6 +31,12 @@ int in_force_write(const char *pin_dir, const struct config *config);
  * without warnings: they were said of the file that was applied. */
 int in_force_read(const char *pin_dir, enum in_force which, struct config *ret);
 
+/*
+ * Return when in_force_write() was last called, in ns since the epoch; 0: never. `reload`
+ * waits for it: the daemon writes the file after it has applied a configuration.
+ */
+__u64 in_force_written(const char *pin_dir);
+
 /* Remove both files, and their directory if it is empty: the shield was taken down. */
 void in_force_remove(const char *pin_dir);
 
