@@ -251,8 +251,8 @@ static bool befriended_at(__u64 ns)
 	return reason == REASON_ALLOW_LIST || reason == REASON_WITHIN_LIMITS;
 }
 
-/* An entry made for a time ends in the kernel at once. What it hid is seen again then, as
- * when it is taken out, and what the configuration says of it stays. */
+/* An entry made for a time ends in the kernel at once. The programs then see an entry
+ * that it hid, as when it is taken out, and what the configuration says of it stays. */
 static void entries_end(void **state)
 {
 	const __u64 hour = 3600 * 1000000000ull;
