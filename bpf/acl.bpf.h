@@ -182,9 +182,10 @@ static __always_inline __u32 allowed_cell(const struct live *l, __u64 net, __u32
 }
 
 /*
- * Charge the limits of an allowed source at @net, or of a master server if @master, and
- * of all of them together for @slot. Returns false if one of them is exceeded, and then
- * charges nothing, or if a race is lost: then its own may be charged. @net:
+ * Charge two limits: that of an allowed source at @net, or of a master server if
+ * @master; and that which all such sources share in @slot. Returns false if one of them
+ * is exceeded, and then charges nothing, or if a race is lost: then the source's own
+ * limit may be charged. @net:
  * address_net(). Called by allowed_admit() alone. Keep the order: the limit of all is
  * compared first and charged last, so that a source beyond its own limit does not use up
  * that of all.

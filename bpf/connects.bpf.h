@@ -197,7 +197,7 @@ static __always_inline __u64 connect_hash(const struct live *l,
  * Return the cell with the challenges of @id, of the server (VALIDATED_CHALLENGE) or the
  * shield (VALIDATED_NUMBER), if it was used in the last minute, or NULL. Called by
  * connect_was_challenged() and connect_keep(). @id must have been made by
- * packet_player(), whose words packet_peer() uses.
+ * packet_player(): packet_peer() uses the same words.
  */
 static __always_inline struct validated_cell *
 connect_challenged(struct live *l, const struct player_id *id, __u64 now)

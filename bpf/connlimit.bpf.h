@@ -22,10 +22,11 @@
 #define CONNLIMIT_IS_NEW   2 /* a player that the server did not send to for 60 s */
 
 /*
- * Return the cell of the source of @id, an IPv4 address or IPv6 /64, or, if @prefix is 1,
- * of its prefix, /24 or /56, on the service of @id. NULL cannot be, but the verifier does
- * not know. The first bytes of an address are the lowest of its word. Called by
- * connlimit_count_player() and connlimit_refuse(), which must agree on the cell.
+ * Return the cell of @id's source (an IPv4 address or an IPv6 /64) on @id's service. If
+ * @prefix is 1, return the cell of its prefix (/24 or /56). NULL cannot be, but the
+ * verifier does not know. The first bytes of an address are the lowest of its word.
+ * Called by connlimit_count_player() and connlimit_refuse(), which must agree on the
+ * cell.
  */
 static __always_inline __u64 *connlimit_cell(struct live *l, const struct player_id *id,
 					     __u32 prefix)

@@ -462,8 +462,8 @@ __noinline int may_have_narrow(__u64 first, __u64 second, __u64 third, __u32 qpo
  * the player is found when its port changes. Full: the player is not found then. Called
  * by player_learn_field() and connect_recall() when PLAYER_QPORT is set; migrate_qport()
  * does the same. An entry that exists leads to the newer port, and is not counted again:
- * forget_qport() takes one off struct live.moved for each entry that it removes, and a
- * count that is too low hides a player whose port changed.
+ * forget_qport() takes one off struct live.moved for each entry that it removes. If the
+ * count is too low, a player is not found after its port has changed.
  */
 static __always_inline void player_index(struct live *l, const struct player_id *id,
 					 enum wire_family family,

@@ -185,8 +185,8 @@ static __always_inline bool sequence_restarts(const struct player *player,
 
 /*
  * Note the server's clock in a NetQuake update, which a client's moves return:
- * clock_verify(). Returns the clock with a mark that clock_write() is to write in its
- * place, or 0: leave it as it is, as of a player whose moves are known. Called by
+ * clock_verify(). Returns the marked clock that clock_write() is to write in its place.
+ * Returns 0 if the clock stays as it is, since the player's moves are known. Called by
  * player_confirm() alone, for KIND_NQ_UNRELIABLE, after the player was found or entered.
  * The first clock sets PLAYER_CLOCKS, also where none is marked. The clock that leaves
  * must equal the one that clock_verify() expects: clock_marked() of the same player and
@@ -325,11 +325,11 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 }
 
 /*
- * Note the address of @player when the server sends to it, for player_address_check():
- * not of a NetQuake player whose moves are not known or that was silent for
- * NETQUAKE_HEARD_NS, and not of one with DTLS. Called by player_confirm() alone, for each
- * datagram to a player, so it must write seldom: player_address_note() writes about once
- * per second.
+ * Note the address of @player when the server sends to it, for player_address_check().
+ * The function notes no player with DTLS, and no NetQuake player if its moves are not
+ * known or it was silent for NETQUAKE_HEARD_NS. Called by player_confirm() alone, for
+ * each datagram to a player, so it must write seldom: player_address_note() writes about
+ * once per second.
  */
 static __always_inline void player_note(const struct player_id *id,
 					const struct player *player, __u64 now)

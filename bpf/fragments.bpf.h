@@ -5,8 +5,8 @@
  *
  * Only the first fragment has ports, so what became of it is noted under both addresses
  * and the IP id. The others leave right after it: a note holds for one to two units of
- * 2^30 ns, since ids repeat, and while its service enforces. A newer note takes the cell
- * of an older one, also with another owner.
+ * 2^30 ns, since ids repeat, and while its service enforces. A newer note replaces an
+ * older one in its cell, even if both have different owners.
  *
  * Called by shield_out() alone.
  */

@@ -9,8 +9,8 @@
  *
  * Called by shield_out() alone. It writes struct port of the current tables; the daemon
  * copies learned ports when it fills the others (keep_learned() in
- * user/shield/shield_apply.c; an upgrade: shield_migrate.c). port_lookup() decides which
- * of these ports count.
+ * user/shield/shield_apply.c; an upgrade: shield_migrate.c). port_lookup() decides
+ * whether such a port counts.
  */
 #ifndef GAME_PORT_BPF_H
 #define GAME_PORT_BPF_H

@@ -118,21 +118,13 @@ static inline void assert_told(const char *text, size_t n)
 /* The network that the log of refused queries of slot 0 has for @reason; 0: none. */
 static inline __u64 net_noted(enum reason reason)
 {
-	__u32 key = CLASS_QUERY;
-	struct refused *logs = calloc((size_t)kern.cpus, sizeof(*logs));
+	static struct refused_source at[64 * REFUSED_KEPT];
+	size_t n = kern_refused(&kern, 0, CLASS_QUERY, at, COUNT(at));
 	__u64 net = 0;
 
-	assert_non_null(logs);
-	assert_int_equal(
-		bpf_map_lookup_elem(bpf_map__fd(kern.skel->maps.refused), &key, logs), 0);
-	for (size_t i = 0; i < (size_t)kern.cpus * REFUSED_KEPT; i++) {
-		const struct refused_source *at =
-			&logs[i / REFUSED_KEPT].kept[i % REFUSED_KEPT];
-
-		if (at->weight && at->reason == reason)
-			net = at->net;
-	}
-	free(logs);
+	for (size_t i = 0; i < n; i++)
+		if (at[i].reason == reason)
+			net = at[i].net;
 	return net;
 }
 

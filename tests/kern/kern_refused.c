@@ -59,22 +59,7 @@ static void refuse(const struct frame_spec *spec, int times)
 static size_t kept(__u32 slot, enum wire_class class,
 		   struct refused_source ret[REFUSED_KEPT])
 {
-	struct refused *logs = calloc((size_t)kern.cpus, sizeof(*logs));
-	__u32 key = slot * CLASS_COUNT + class;
-	size_t n = 0;
-
-	assert_non_null(logs);
-	assert_int_equal(
-		bpf_map_lookup_elem(bpf_map__fd(kern.skel->maps.refused), &key, logs), 0);
-	for (size_t i = 0; i < (size_t)kern.cpus * REFUSED_KEPT; i++) {
-		const struct refused_source *at =
-			&logs[i / REFUSED_KEPT].kept[i % REFUSED_KEPT];
-
-		if (at->weight)
-			ret[n++] = *at;
-	}
-	free(logs);
-	return n;
+	return kern_refused(&kern, slot, class, ret, REFUSED_KEPT);
 }
 
 static size_t kept_at_all(void)

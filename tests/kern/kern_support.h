@@ -335,6 +335,27 @@ static inline void kern_read(const struct bpf_map *map, __u32 first, __u32 n, vo
 	assert_int_equal(got, n);
 }
 
+/*
+ * Copy the places that are taken in all processors' logs of refused sources of @slot and
+ * @class to @ret, @most of them; how many.
+ */
+static inline size_t kern_refused(struct kern *k, __u32 slot, enum wire_class class,
+				  struct refused_source *ret, size_t most)
+{
+	struct refused *logs = calloc((size_t)k->cpus, sizeof(*logs));
+	__u32 key = slot * CLASS_COUNT + class;
+	size_t n = 0;
+
+	assert_non_null(logs);
+	assert_int_equal(
+		bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.refused), &key, logs), 0);
+	for (size_t i = 0; i < (size_t)k->cpus * REFUSED_KEPT && n < most; i++)
+		if (logs[i / REFUSED_KEPT].kept[i % REFUSED_KEPT].weight)
+			ret[n++] = logs[i / REFUSED_KEPT].kept[i % REFUSED_KEPT];
+	free(logs);
+	return n;
+}
+
 /* What was counted for @slot in @direction, without volume_complete(). */
 static inline void kern_sum_way(struct kern *k, __u32 slot, enum direction direction,
 				struct counters *ret)
