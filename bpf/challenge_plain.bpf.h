@@ -5,9 +5,10 @@
  * shield_validate() challenges the others by challenge_send().
  *
  * fast_path_tail_call() calls challenge_now() for each datagram of address validation
- * that it does not drop. It sends a challenge only if not_challenged() gave the row: the
- * request exceeds its limits, and the share is not used up. fast_path() has found the
- * source on no list. All of the fast path uses plain_net() and plain_player().
+ * that it does not drop, if the frame is plain and not truncated. It sends a challenge
+ * only if not_challenged() gave the row: the request exceeds its limits, and the share is
+ * not used up. fast_path() has found the source on no list. All of the fast path uses
+ * plain_net() and plain_player().
  */
 #ifndef CHALLENGE_PLAIN_BPF_H
 #define CHALLENGE_PLAIN_BPF_H
@@ -151,8 +152,8 @@ static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u
  * the share in @row, of which share_exceeded() was false, and send it. @target:
  * TAIL_CTX(). Returns as challenge_reply(); or PATH_VALIDATE, with the context stored as
  * by tail_call_to(), if @row is NULL or no challenge can be sent; then shield() must make
- * the tail call. Analysed once by the verifier. Called by fast_path_tail_call() alone.
- * @row must be NULL for an encapsulated or truncated frame.
+ * the tail call. Analysed once by the verifier. Called by fast_path_tail_call() alone,
+ * never for an encapsulated or truncated frame: the payload must be where a plain one is.
  */
 __noinline int challenge_now(struct xdp_md *ctx, __u64 target, __u64 offsets,
 			     struct counter_row *row)

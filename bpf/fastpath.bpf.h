@@ -274,10 +274,7 @@ not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64
 			return greylist_drop(ctx, l, f, kind, p, plain,
 					     (__u64)GREYLIST_KEYS << GREYLIST_WHAT, bytes,
 					     now);
-		/* No challenge can be sent. Linux 6.1 has no stack left to refuse the
-		 * request of an encapsulated frame here. */
-		if (keys != KEYS_NONE && plain->encapsulated)
-			return false;
+		/* No challenge can be sent. */
 		if (keys != KEYS_NONE)
 			goto drop;
 	}
@@ -397,10 +394,14 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	if (kind == KIND_CONNECT && f->service->family == FAMILY_QUAKE3 &&
 	    connect_refused(ctx, l, f, p, plain, bytes, now))
 		return true;
+	/*
+	 * challenge_plain() writes at the places of a plain frame. Both flags are
+	 * constants here, so no other frame's path calls challenge_now(): on Linux 6.1
+	 * their stacks would not fit into 512 bytes together.
+	 */
 	if (plain->encapsulated || plain->truncated) {
-		/* challenge_plain() writes at the places of a plain frame. */
-		row = NULL;
-		judgement = 0;
+		*ret_action = tail_call_to(PATH_VALIDATE, f, kind, p, plain, 0);
+		return true;
 	}
 	*ret_action = challenge_now(
 		ctx, TAIL_CTX(f->slot, kind, p->length) | judgement << TAIL_CTX_DECIDED,
