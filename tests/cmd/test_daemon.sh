@@ -304,6 +304,23 @@ goes_back_alone()
 	grep 'nothing is reloaded' "$work/said" && ! denies 192.0.2.4
 }
 
+# A reload that is not confirmed is undone, also if the daemon cannot write what is in force.
+goes_back_unwritten()
+{
+	local fresh
+
+	state unwritten
+	configure
+	"$SHIELD" detach
+	start || return 1
+	fresh=$(echo /run/quakeshield/in-force-*.conf).new
+	mkdir "$fresh" && configure 'deny = 192.0.2.5' || return
+	typed '' 6
+	grep 'unless you press Enter' "$work/said" && grep 'undone by the daemon' "$work/said" &&
+		! denies 192.0.2.5 || return
+	rmdir "$fresh" && stops ''
+}
+
 check "on-exit = detach ends well, and who is known is kept" detaches
 check "a full disk: one complaint, and nothing torn" full_disk
 check "garbage in every file" garbage_files
@@ -313,6 +330,7 @@ check "no umask: nobody else may write to its files" without_umask
 if command -v script >/dev/null; then
 	check "a reload goes back when told to, and unless confirmed" goes_back
 	check "a reload that is not confirmed takes back its own changes alone" goes_back_alone
+	check "a reload that cannot be written down goes back" goes_back_unwritten
 else
 	echo "skip a reload goes back when told to, and unless confirmed: no script(1)"
 fi

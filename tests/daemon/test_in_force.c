@@ -151,6 +151,32 @@ static void a_file_that_cannot_be_is_said(void **state)
 	assert_non_null(strstr(said, now));
 }
 
+/* After an error the former configuration is kept as the previous one, and no other. */
+static void the_former_one_is_kept_after_an_error(void **state)
+{
+	char fresh[PATH_MAX + 8], said[512];
+
+	(void)state;
+	snprintf(fresh, sizeof(fresh), "%s.new", now);
+	put(NULL, 81);
+	put(NULL, 82);
+	assert_int_equal(mkdir(fresh, 0700), 0);
+	stderr_catch();
+	assert_true(put(NULL, 82) < 0);
+	assert_int_equal(get(NULL, IN_FORCE), 82);
+	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), 81);
+	assert_true(put(NULL, 83) < 0);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "cannot write '"));
+	assert_int_equal(in_force_written(NULL), 0);
+	assert_int_equal(get(NULL, IN_FORCE), -ENOENT);
+	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), 82);
+	assert_int_equal(rmdir(fresh), 0);
+	assert_int_equal(put(NULL, 84), 0);
+	assert_int_equal(get(NULL, IN_FORCE), 84);
+	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), -ENOENT);
+}
+
 /* Read what has @text. 0 or an error; *@said: what that says. */
 static int read_text(const char *text, char said[512])
 {
@@ -192,6 +218,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_is_said, begin,
 						end),
+		cmocka_unit_test_setup_teardown(the_former_one_is_kept_after_an_error,
+						begin, end),
 		cmocka_unit_test_setup_teardown(errors_are_said_and_warnings_are_not,
 						begin, end),
 	};

@@ -174,20 +174,26 @@ static int reloaded(const struct reload *r, bool here)
 
 /*
  * Wait until the daemon has written what is in force, after @written. Then what changed
- * is known. False, after a message: it has not, and --confirm could not undo it.
+ * is known; if the daemon could not write the file, that is gone. False, after a message:
+ * the daemon has done neither, and --confirm could not undo it.
  */
 static bool written_since(struct reload *r, __u64 written)
 {
 	char path[PATH_MAX];
+	__u64 now = 0;
 
 	for (int waited = 0; waited < WRITTEN_WAIT_MS; waited += 20) {
-		if (in_force_written(r->pin) != written)
+		now = in_force_written(r->pin);
+		/* The file is gone for a moment while it is replaced, too. */
+		if (now && now != written)
 			return true;
 		usleep(20000);
 	}
+	if (now != written)
+		return true;
 	free(r->before);
 	r->before = NULL;
-	if (!r->confirm)
+	if (!r->confirm || r->undo)
 		return true;
 	in_force_path(r->pin, IN_FORCE, path);
 	log_error(
@@ -338,7 +344,7 @@ static int reload_once(struct reload *r)
 	char previous[PATH_MAX];
 
 	read_before(r);
-	if (r->confirm && !r->before) {
+	if (r->confirm && !r->undo && !r->before) {
 		log_error("reload --confirm: what is in force is not known, so the "
 			  "reload could not be undone: nothing is reloaded");
 		return -ENOENT;

@@ -76,7 +76,8 @@ static int file_write(const char *path, const char *text, size_t n)
 
 /*
  * Into a new file first, so that no reader sees half of it. Called by in_force_write().
- * 0, or -errno after a warning. If the text is the same, the one before stays.
+ * 0, or -errno after a warning. If the text is the same, the one before stays; else it is
+ * what was in force, also after an error, and then what is in force is not known.
  */
 static int put(const char *pin_dir, const char *text, size_t n)
 {
@@ -90,15 +91,20 @@ static int put(const char *pin_dir, const char *text, size_t n)
 	mkdir(RUN_DIR, 0755); /* it is there where a daemon has run */
 	snprintf(fresh, sizeof(fresh), "%s.new", now);
 	err = file_write(fresh, text, n);
-	if (!err && !same && rename(now, before) && errno != ENOENT)
-		err = -errno;
+	/* If what was in force is not known, there is nothing to go back to. */
+	if (!same && rename(now, before)) {
+		if (errno == ENOENT)
+			unlink(before);
+		else if (!err)
+			err = -errno;
+	}
 	if (!err && rename(fresh, now))
 		err = -errno;
-	if (err)
-		log_warn(
-			"cannot write '%s': %s: `reload` cannot say what it changes, nor "
-			"undo it",
-			now, strerror(-err));
+	if (err) {
+		unlink(fresh);
+		log_warn("cannot write '%s': %s: `reload` cannot say what it changes",
+			 now, strerror(-err));
+	}
 	return err;
 }
 

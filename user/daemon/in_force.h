@@ -23,7 +23,8 @@ void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
 /*
  * Write that @config is in force now. The former one becomes the previous one, unless
  * it is the same. Called after a configuration was applied, by the daemon or by `reload`.
- * 0, or -errno, after a warning: the shield works without the files.
+ * 0, or -errno, after a warning: the shield works without the files. Then the former one
+ * is the previous one all the same, and none is said to be in force.
  */
 int in_force_write(const char *pin_dir, const struct config *config);
 
@@ -32,7 +33,7 @@ int in_force_write(const char *pin_dir, const struct config *config);
 int in_force_read(const char *pin_dir, enum in_force which, struct config *ret);
 
 /*
- * Return when in_force_write() was last called, in ns since the epoch; 0: never. `reload`
+ * Return when IN_FORCE was written, in ns since the epoch; 0: it is not there. `reload`
  * waits for it: the daemon writes the file after it has applied a configuration.
  */
 __u64 in_force_written(const char *pin_dir);
