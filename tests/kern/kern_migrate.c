@@ -100,7 +100,7 @@ static void serve_as(struct shield *s, __u32 slot, const char *name, bool active
 	strcpy(service->name, name);
 }
 
-/* Old slots 0 and 5 are 2 and 0 now; of the others no service is left. */
+/* Old slots 0 and 5 are 2 and 0 now; of the others no service is left as it was. */
 static void serve_both(void)
 {
 	serve_as(&before, 0, "first", true);
@@ -112,6 +112,10 @@ static void serve_both(void)
 	serve_as(&now, 2, "first", true);
 	serve_as(&now, 3, "fir", true);
 	serve_as(&now, 4, "idle", true);
+	/* Its protocol was corrected. */
+	serve_as(&before, 6, "other", true);
+	serve_as(&now, 5, "other", true);
+	tables_of(&before)->services[6].family = FAMILY_QUAKE2;
 }
 
 /* --- players
@@ -167,6 +171,7 @@ static void players_come_to_the_slot_of_their_service(void **state)
 	player_on(&before, 5, 1005, &alive);
 	player_on(&before, 1, 1001, &alive);
 	player_on(&before, 3, 1003, &alive);
+	player_on(&before, 6, 1006, &alive);
 	player_on(&before, 7, 1007, &alive);
 	player_on(&before, 0, 2000, &left);
 	player_on(&before, SERVICES_MAX + 5, 1009, &alive); /* of a table that lies */
@@ -271,6 +276,7 @@ static void learned_ports_come_too(void **state)
 		{ 45001, { 2, PORT_LEARNED, 7 }, { 0, 0, 0 } }, /* of one that is gone */
 		{ 45002, { 1, 0, 7 }, { 0, 0, 0 } }, /* configured then */
 		{ 45003, { 0, PORT_LEARNED, 7 }, { 0, 0, 0 } },
+		{ 45006, { 7, PORT_LEARNED, 7 }, { 0, 0, 0 } }, /* another protocol's */
 		{ 45004, { 60000, PORT_LEARNED, 7 }, { 0, 0, 0 } },
 		{ 27960, { 1, PORT_LEARNED, 7 }, { 5, 0, 0 } }, /* somebody's now */
 		{ 27961, { 1, PORT_LEARNED, 7 }, { 0, PORT_EXACT, 0 } },

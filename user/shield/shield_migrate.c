@@ -130,8 +130,10 @@ static int our_slot(const struct shield *s, const char *name, size_t length)
 }
 
 /*
- * Fill old->slots with our slot for each old one. Called after old_open(), before players
- * and ports are migrated.
+ * Fill old->slots with our slot for each old one, of the same name and protocol: what was
+ * learned of players by the rules of another would have all of their moves dropped
+ * (forget_other_protocols()). Called after old_open(), before players and ports are
+ * migrated.
  */
 static void match_services(struct old *old)
 {
@@ -143,11 +145,15 @@ static void match_services(struct old *old)
 		struct view service = view_element(&services, i);
 		struct view name = view_member(&service, "name");
 		const char *text = (const char *)name.at;
+		struct service ours;
+		int slot = -1;
 
-		old->slots[i] = -1;
 		if (name.size && view_member_number(&service, "active"))
-			old->slots[i] =
-				our_slot(old->shield, text, strnlen(text, name.size));
+			slot = our_slot(old->shield, text, strnlen(text, name.size));
+		if (slot >= 0 && shield_service(old->shield, (__u32)slot, &ours) &&
+		    ours.family != view_member_number(&service, "family"))
+			slot = -1;
+		old->slots[i] = slot;
 	}
 }
 
