@@ -370,8 +370,10 @@ static void the_daemon_reads_its_own_file(void **state)
 	     "");
 	now.flips_after = 250;
 	does("reload", EXIT_REST, ASKED LOOKS "kill 4711 1\nclose\n", "",
-	     ME "the daemon (process 4711) did not take the configuration; its log says "
-		"why, the old one stays in force\n");
+	     ME
+	     "the daemon (process 4711) has not taken the configuration: if its log says "
+	     "why, the old one stays in force; if it was only busy, it takes the new one "
+	     "later, and nothing undoes that\n");
 	assert_int_equal(now.naps, 250);
 	now.kill_errno = EPERM;
 	does("reload", EXIT_DENIED, ASKED LOOKS "kill 4711 1\nclose\n", "",

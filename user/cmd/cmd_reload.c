@@ -229,8 +229,9 @@ static int reload_daemon(struct reload *r)
 		usleep(20000);
 	}
 	log_error(
-		"the daemon (process %d) did not take the configuration; its log says why, the "
-		"old one stays in force",
+		"the daemon (process %d) has not taken the configuration: if its log says why, "
+		"the old one stays in force; if it was only busy, it takes the new one later, "
+		"and nothing undoes that",
 		pid);
 	return -ETIMEDOUT;
 }
