@@ -434,6 +434,22 @@ static void a_note_of_the_next_unit_stays(void **state)
 	assert_int_equal(addresses_kept(), 2);
 }
 
+/* And it counts in that unit. */
+static void a_note_of_the_next_unit_protects(void **state)
+{
+	struct player_address *at = kern.live->player_addresses;
+	char move[40];
+
+	(void)state;
+	serve_default(FAMILY_QUAKE3);
+	move_build(&games[0], 5, 0, 7, move);
+	assert_true(sent(1));
+	for (size_t i = 0; i < COUNT(kern.live->player_addresses); i++)
+		at[i].seen_s += at[i].tag != 0;
+	assert_int_equal(judged(PEER, HERE + 1, move, sizeof(move)),
+			 REASON_PLAYER_MISMATCH);
+}
+
 /* A bucket of addresses with players holds four; one more is as if nobody played there.
  */
 static void a_full_bucket_of_addresses_protects_four(void **state)
@@ -471,6 +487,7 @@ int main(void)
 		TEST(who_joins_from_there_is_accepted_first),
 		TEST(an_old_note_stays_while_a_cell_is_free),
 		TEST(a_note_of_the_next_unit_stays),
+		TEST(a_note_of_the_next_unit_protects),
 		TEST(a_full_bucket_of_addresses_protects_four),
 	};
 
