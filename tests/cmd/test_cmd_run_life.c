@@ -93,7 +93,7 @@ static void what_is_said_goes_everywhere(void **state)
 	w->protected_count = 2;
 	lives("run --pin /x -i eth9 -i eth8 --mode skb --observe --take-over", 0,
 	      RUNS2 "loop_run\n" STOPS CLOSES "of /x: release\n",
-	      ME "cache = off for 1 service, whose server cannot be asked: that takes "
+	      ME "cache = off for 1 service: the server cannot be queried: that takes "
 		 "one port and at most one address, of IPv4\n" ME "ready\n" KEPT);
 }
 
@@ -197,7 +197,7 @@ static void reloads_are_whole(void **state)
 	"\nserve_reload " C3 "\nincident_monitor_reload " C3                     \
 	"\ncache_refresh_reload " C3 "\nsamples_reload " C3 "\nnotify READY=1\n"
 #define UNASKED                                                                       \
-	ME "cache = off for 1 service, whose server cannot be asked: that takes one " \
+	ME "cache = off for 1 service: the server cannot be queried: that takes one " \
 	   "port and at most one address, of IPv4\n"
 	(void)state;
 	w->files[1] = (struct file){ .interfaces = { "eth5" },
@@ -329,8 +329,8 @@ static void another_interface_of_that_name(void **state)
 {
 #define MUTE "[1 services 00, eth1 eth2, mode 0]"
 #define VETH                                                                              \
-	ME "off: validation for 1 service, cache for 1 service: an interface is a veth, " \
-	   "whose other end may not hear what is sent back; where it has GRO on or an "   \
+	ME "off: validation for 1 service, cache for 1 service: an interface is a veth: " \
+	   "its other end may not receive what is sent back; where it has GRO on or an "  \
 	   "XDP program, write `validation = under-load`, `cache = under-load`\n"
 	(void)state;
 	w->days = "esves.";

@@ -21,6 +21,7 @@
 
 #include "cache/cache_refresh.h"
 #include "cmd/commands.h"
+#include "cmd/run_config.h"
 #include "config/config.h"
 #include "daemon/incident_monitor.h"
 #include "daemon/attach_monitor.h"
@@ -42,20 +43,9 @@
 #define LOOK_AFTER_MS 5000 /* how often the attachments are checked, without an event */
 #define EVENT_MS      100 /* that changes of interfaces may take to settle */
 
-/* Options of the command line, which override the file, at every reload too. */
-struct arguments {
-	char interfaces[CONFIG_INTERFACES][IF_NAMESIZE];
-	size_t count;
-	int mode; /* enum attach_mode, or -1 */
-	bool observe;
-	bool take_over;
-};
-
 struct daemon {
-	const struct call *call;
-	const char *config_path;
+	struct run_config wants; /* the command line, and the file that it names */
 	const char *pin;
-	struct arguments arguments;
 	struct config *config;
 	struct shield *shield;
 	struct serve *serve; /* metrics, health and a page */
@@ -72,126 +62,8 @@ struct daemon {
 	__u32 mismatches[SERVICES_MAX]; /* as of shield_protocol_mismatch(), as said last
 					 */
 	bool report_again; /* after a reload: of what is still so */
-	bool no_return_path; /* what is sent back might not arrive: see resolve() */
 	bool claimed; /* the pid file is ours */
 };
-
-static int parse_mode(const char *text, enum attach_mode *ret)
-{
-	if (!strcmp(text, "auto"))
-		*ret = MODE_AUTO;
-	else if (!strcmp(text, "native"))
-		*ret = MODE_NATIVE;
-	else if (!strcmp(text, "skb"))
-		*ret = MODE_SKB;
-	else {
-		log_error("run: no such mode: '%s' (auto, native or skb)", text);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int add_interface(struct arguments *a, const char *name)
-{
-	if (a->count == CONFIG_INTERFACES) {
-		log_error("run: more than %d interfaces: '%s'", CONFIG_INTERFACES, name);
-		return -EINVAL;
-	}
-	if (strlen(name) >= IF_NAMESIZE || !*name) {
-		log_error("run: not an interface name: '%s'", name);
-		return -EINVAL;
-	}
-	strcpy(a->interfaces[a->count++], name);
-	return 0;
-}
-
-/* 0 or -EINVAL after a message. */
-static int read_arguments(const struct call *call, struct daemon *d)
-{
-	const char *mode = call_value(call, OPTION_MODE);
-	struct arguments *a = &d->arguments;
-	enum attach_mode known;
-	int err = 0;
-
-	d->call = call;
-	d->config_path = call_value(call, OPTION_CONFIG);
-	d->pin = call_value(call, OPTION_PIN);
-	a->observe = call_has(call, OPTION_OBSERVE);
-	a->take_over = call_has(call, OPTION_TAKE_OVER);
-	if (mode) {
-		err = parse_mode(mode, &known);
-		if (!err)
-			a->mode = (int)known;
-	}
-	for (const struct given *g = NULL;
-	     !err && (g = call_next(call, OPTION_INTERFACE, g));)
-		err = add_interface(a, g->value);
-	return err;
-}
-
-/*
- * Return true if an interface is a veth in native mode. Then the shield sends no
- * challenges and no cached responses unless the configuration says so: the other end may
- * not receive them.
- */
-static bool no_return_path(const struct config *config)
-{
-	for (size_t i = 0; config->mode != MODE_SKB && i < config->interface_count; i++)
-		if (shield_on_veth(config->interfaces[i]))
-			return true;
-	return false;
-}
-
-static void resolve(struct daemon *d, struct config *config)
-{
-	struct config_adjusted adjusted;
-	char what[CONFIG_ADJUSTED];
-
-	d->no_return_path = no_return_path(config);
-	config_resolve(config, d->no_return_path, &adjusted);
-	config_adjusted_format(&adjusted, what);
-	if (*what)
-		log_info(
-			"off: %s: an interface is a veth, whose other end may not hear "
-			"what is sent back; where it has GRO on or an XDP program, write "
-			"`validation = under-load`, `cache = under-load`",
-			what);
-	if (adjusted.uncacheable)
-		log_info("cache = off for %zu service%s, whose server%s cannot be "
-			 "asked: that takes one port and at most one address, of IPv4",
-			 adjusted.uncacheable, adjusted.uncacheable == 1 ? "" : "s",
-			 adjusted.uncacheable == 1 ? "" : "s");
-}
-
-/* The command line goes before any file. */
-static void take_arguments(const struct daemon *d, struct config *ret)
-{
-	const struct arguments *a = &d->arguments;
-
-	if (a->observe)
-		ret->observe = true;
-	if (a->mode >= 0)
-		ret->mode = (enum attach_mode)a->mode;
-	if (a->count) {
-		memcpy(ret->interfaces, a->interfaces, sizeof(a->interfaces));
-		ret->interface_count = a->count;
-	}
-}
-
-/* The configuration of the file and the command line. */
-static int read_config(struct daemon *d, struct config *ret)
-{
-	int err = call_config(d->call, ret);
-
-	if (err)
-		return err;
-	take_arguments(d, ret);
-	resolve(d, ret);
-	if (ret->interface_count)
-		return 0;
-	log_error("no interface: name one with -i or in the configuration");
-	return -EINVAL;
-}
 
 /* Put all of @fresh in force now, in place of what was. */
 static void take_config(struct daemon *d, struct config *fresh)
@@ -211,26 +83,13 @@ static void take_config(struct daemon *d, struct config *fresh)
 		 d->config->observe ? ", observing only: nothing is dropped" : "");
 }
 
-/* The configuration that was in force before this one. */
-static int read_previous(struct daemon *d, struct config *ret)
-{
-	int err = in_force_read(d->pin, IN_FORCE_PREVIOUS, ret);
-
-	if (err)
-		log_error("no configuration to go back to");
-	if (err)
-		return err;
-	take_arguments(d, ret);
-	resolve(d, ret);
-	return 0;
-}
-
-static void reload(struct daemon *d, int (*read)(struct daemon *d, struct config *ret))
+static void reload(struct daemon *d,
+		   int (*read)(struct run_config *c, struct config *ret))
 {
 	struct config *fresh = calloc(1, sizeof(*fresh));
 
 	sd_notify(0, "RELOADING=1");
-	if (fresh && !read(d, fresh) && !attach_monitor_precheck(&d->monitor, fresh) &&
+	if (fresh && !read(&d->wants, fresh) && !attach_monitor_precheck(&d->monitor, fresh) &&
 	    !shield_apply(d->shield, fresh)) {
 		take_config(d, fresh);
 		d->report_again = true;
@@ -279,10 +138,10 @@ static void look_at_protocols(struct daemon *d)
  */
 static void resolve_again(struct daemon *d)
 {
-	resolve(d, d->config);
+	run_config_resolve(&d->wants, d->config);
 	/* As long as it is not in force it is tried again. */
 	if (shield_apply(d->shield, d->config))
-		d->no_return_path = !d->no_return_path;
+		d->wants.no_return_path = !d->wants.no_return_path;
 	else
 		cache_refresh_reload(d->refresh, d->config);
 }
@@ -295,7 +154,7 @@ static void look_after(struct daemon *d)
 {
 	size_t ours = attach_monitor_repair(&d->monitor);
 
-	if (no_return_path(d->config) != d->no_return_path)
+	if (run_config_no_return_path(d->config) != d->wants.no_return_path)
 		resolve_again(d);
 	sd_notifyf(0, "WATCHDOG=1\nSTATUS=%zu of %zu interfaces %s", ours,
 		   d->monitor.count,
@@ -310,9 +169,9 @@ static void on_signal(void *context)
 	if (read(d->signals, &info, sizeof(info)) != sizeof(info))
 		return;
 	if (info.ssi_signo == SIGHUP)
-		reload(d, read_config);
+		reload(d, run_config_read);
 	else if (info.ssi_signo == SIGUSR2)
-		reload(d, read_previous);
+		reload(d, run_config_previous);
 	else if (info.ssi_signo == SIGUSR1)
 		samples_rotate(d->live);
 	else
@@ -485,11 +344,11 @@ static int start_service(struct daemon *d)
 
 static int claim(const struct daemon *d)
 {
-	const char *path = d->config_path ? d->config_path : CONFIG_PATH;
+	const char *path = d->wants.path ? d->wants.path : CONFIG_PATH;
 	struct daemon_facts facts = {
-		.observe = d->arguments.observe,
-		.interfaces = d->arguments.count > 0,
-		.set = call_has(d->call, OPTION_SET),
+		.observe = d->wants.observe,
+		.interfaces = d->wants.count > 0,
+		.set = call_has(d->wants.call, OPTION_SET),
 	};
 
 	if (!realpath(path, facts.config))
@@ -499,7 +358,7 @@ static int claim(const struct daemon *d)
 
 static int start(struct daemon *d)
 {
-	int err = read_config(d, d->config);
+	int err = run_config_read(&d->wants, d->config);
 
 	if (!err)
 		err = shield_mount();
@@ -509,9 +368,9 @@ static int start(struct daemon *d)
 		return err;
 	d->claimed = true;
 	d->monitor.pin = d->pin;
-	d->monitor.take_over = d->arguments.take_over;
+	d->monitor.take_over = d->wants.take_over;
 	/* An interface that is named at the prompt exists, or is misspelt. */
-	d->monitor.wait = !d->arguments.count;
+	d->monitor.wait = !d->wants.count;
 	err = start_shield(d);
 	if (!err)
 		err = start_service(d);
@@ -547,7 +406,7 @@ static void spare_memory(void)
 
 int cmd_run(const struct call *call)
 {
-	struct daemon d = { .arguments.mode = -1, .events = -1 };
+	struct daemon d = { .events = -1 };
 	int err, status = EXIT_REST;
 
 	setvbuf(stderr, NULL, _IOLBF, 0);
@@ -558,8 +417,9 @@ int cmd_run(const struct call *call)
 	umask(umask(0777) | 022);
 	log_verbose();
 	spare_memory();
-	if (read_arguments(call, &d))
+	if (run_config_options(call, &d.wants))
 		return EXIT_USAGE;
+	d.pin = d.wants.pin;
 	d.config = calloc(1, sizeof(*d.config));
 	if (!d.config)
 		return EXIT_REST;
