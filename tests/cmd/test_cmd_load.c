@@ -364,6 +364,47 @@ static void a_reload_says_what_it_changes(void **state)
 	fake_in_force_kept = false;
 }
 
+/*
+ * Nothing is attached or detached, so what is in force names the interfaces of before:
+ * the daemon attaches and detaches by it when it undoes a reload.
+ */
+static void the_interfaces_in_force_stay(void **state)
+{
+	static const char *const rows[] = { "", "interface = eth5\nmode = native\n" };
+	char at[LISTEN_TEXT];
+
+	(void)state;
+	attached[0] = "eth0";
+	attached_count = 1;
+	fake_in_force_kept = true;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		/* What was in force is not known at first: that is what is attached. */
+		for (int known = 0; known < 2; known++) {
+			FILE *file = fopen(path, "we");
+			const struct config *now;
+
+			assert_non_null(file);
+			fprintf(file,
+				"%smetrics { listen = 127.0.0.1:%d }\n"
+				"service a { protocol = quake3 port = %d }\n",
+				rows[i], 9000 + known, known + 1);
+			fclose(file);
+			assert_int_equal(say(reload), 0);
+			now = fake_in_force[IN_FORCE];
+			assert_int_equal(now->interface_count, 1);
+			assert_string_equal(now->interfaces[0], "eth0");
+			assert_int_equal(is_named("eth5"), i);
+			listen_format(&now->metrics, at);
+			assert_string_equal(at, "127.0.0.1:9000");
+			fake_in_force[IN_FORCE]->mode = MODE_SKB;
+		}
+		assert_int_equal(say(reload), 0);
+		assert_int_equal(fake_in_force[IN_FORCE]->mode, MODE_SKB);
+		in_force_remove(NULL);
+	}
+	fake_in_force_kept = false;
+}
+
 static void more_changes_than_a_screen_are_counted(void **state)
 {
 	char line[512];
@@ -410,6 +451,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_asked_is_named, begin, end),
 		cmocka_unit_test_setup_teardown(a_reload_says_what_it_changes, begin,
 						end),
+		cmocka_unit_test_setup_teardown(the_interfaces_in_force_stay, begin, end),
 		cmocka_unit_test_setup_teardown(more_changes_than_a_screen_are_counted,
 						begin, end),
 		cmocka_unit_test_setup_teardown(

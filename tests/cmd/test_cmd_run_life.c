@@ -238,6 +238,10 @@ static void what_was_before_comes_back(void **state)
 	lives("run", 0, RUNS "-- 2\n" RELOADS2 "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" UNASKED ME
 		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
+	/* One without interfaces takes the shield off none. */
+	w->files[1] = (struct file){ .services = 1 };
+	live("run");
+	assert_non_null(strstr(w->log, "attach_monitor_reload " C1));
 	w->files[1].err = -ENOENT;
 	lives("run", 0,
 	      RUNS "-- 2\nnotify RELOADING=1\nof default: previous\nnotify READY=1\n"

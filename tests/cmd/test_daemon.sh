@@ -268,7 +268,12 @@ goes_back()
 		! observes || return
 	typed '' 3 && grep 'observe: true -> false' "$work/said" && ! observes || return
 	typed '\n' 1 && grep 'unless you press Enter' "$work/said" && observes || return
-	reloads 'nothing changed' && "$SHIELD" reload --undo && ! observes && stops '' || return
+	reloads 'nothing changed' && "$SHIELD" reload --undo && ! observes || return
+	# A file that names no interface: going back to it takes the shield off none.
+	echo 'service "b" { protocol = quake3 port = 27961 }' >"$work/bare"
+	"$SHIELD" reload -c "$work/bare" && "$SHIELD" reload -c "$work/bare" --set observe=true &&
+		reloads 'observe: true -> false' --undo && sleep 0.5 && "$SHIELD" status &&
+		stops '' || return
 	# Without the daemon, and after the shield nothing is left.
 	reloads 'observe: false -> true' -c "$work/conf" && reloads 'observe: true -> false' --undo &&
 		"$SHIELD" detach && ! ls /run/quakeshield/in-force* && ! ls /run/quakeshield/previous*

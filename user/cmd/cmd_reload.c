@@ -236,6 +236,38 @@ static int reload_daemon(struct reload *r)
 	return -ETIMEDOUT;
 }
 
+/*
+ * Keep what the daemon alone does as it was in force: `reload -c` attaches and detaches
+ * nothing, and changes no listener or output. The daemon does these things by in_force.h
+ * when it undoes a reload, so the values of the file must not be written there.
+ */
+static void keep_daemons(const struct reload *r, struct config *config)
+{
+	const struct config *before = r->before;
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t n;
+
+	if (before) {
+		memcpy(config->interfaces, before->interfaces,
+		       sizeof(config->interfaces));
+		config->interface_count = before->interface_count;
+		config->mode = before->mode;
+		config->detach_on_exit = before->detach_on_exit;
+		config->metrics = before->metrics;
+		config->output_cpu = before->output_cpu;
+		strcpy(config->output_json, before->output_json);
+		strcpy(config->output_pcapng, before->output_pcapng);
+		strcpy(config->on_attack, before->on_attack);
+		strcpy(config->follow_psk_identity, before->follow_psk_identity);
+		strcpy(config->follow_psk_file, before->follow_psk_file);
+		return;
+	}
+	n = shield_links(r->shield, links, CONFIG_INTERFACES);
+	config->interface_count = n < CONFIG_INTERFACES ? n : CONFIG_INTERFACES;
+	for (size_t i = 0; i < config->interface_count; i++)
+		memcpy(config->interfaces[i], links[i].interface, IF_NAMESIZE);
+}
+
 /* Interfaces are the daemon's: warn of one in the file that it does not protect. */
 static void say_unattached(const struct shield *shield, const struct config *config)
 {
@@ -319,8 +351,9 @@ static int reload_here(const struct reload *r)
 	if (!err)
 		err = shield_apply(r->shield, config);
 	if (!err) {
-		in_force_write(r->pin, config);
 		say_unattached(r->shield, config);
+		keep_daemons(r, config);
+		in_force_write(r->pin, config);
 	}
 	if (!err && fresh)
 		say_unasked(first, fresh);

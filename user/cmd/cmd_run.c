@@ -83,13 +83,20 @@ static void take_config(struct daemon *d, struct config *fresh)
 		 d->config->observe ? ", observing only: nothing is dropped" : "");
 }
 
-static void reload(struct daemon *d,
-		   int (*read)(struct run_config *c, struct config *ret))
+/* Read the configuration that a reload puts in force: of the file, or the one before. */
+static int read_next(struct daemon *d, bool undo, struct config *ret)
+{
+	return undo ? run_config_previous(&d->wants, d->config, ret)
+		    : run_config_read(&d->wants, ret);
+}
+
+static void reload(struct daemon *d, bool undo)
 {
 	struct config *fresh = calloc(1, sizeof(*fresh));
 
 	sd_notify(0, "RELOADING=1");
-	if (fresh && !read(&d->wants, fresh) && !attach_monitor_precheck(&d->monitor, fresh) &&
+	if (fresh && !read_next(d, undo, fresh) &&
+	    !attach_monitor_precheck(&d->monitor, fresh) &&
 	    !shield_apply(d->shield, fresh)) {
 		take_config(d, fresh);
 		d->report_again = true;
@@ -169,9 +176,9 @@ static void on_signal(void *context)
 	if (read(d->signals, &info, sizeof(info)) != sizeof(info))
 		return;
 	if (info.ssi_signo == SIGHUP)
-		reload(d, run_config_read);
+		reload(d, false);
 	else if (info.ssi_signo == SIGUSR2)
-		reload(d, run_config_previous);
+		reload(d, true);
 	else if (info.ssi_signo == SIGUSR1)
 		samples_rotate(d->live);
 	else

@@ -121,7 +121,8 @@ int run_config_read(struct run_config *c, struct config *ret)
 	return -EINVAL;
 }
 
-int run_config_previous(struct run_config *c, struct config *ret)
+int run_config_previous(struct run_config *c, const struct config *now,
+			struct config *ret)
 {
 	int err = in_force_read(c->pin, IN_FORCE_PREVIOUS, ret);
 
@@ -130,6 +131,10 @@ int run_config_previous(struct run_config *c, struct config *ret)
 	if (err)
 		return err;
 	take_options(c, ret);
+	if (!ret->interface_count) {
+		memcpy(ret->interfaces, now->interfaces, sizeof(ret->interfaces));
+		ret->interface_count = now->interface_count;
+	}
 	run_config_resolve(c, ret);
 	return 0;
 }

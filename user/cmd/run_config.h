@@ -44,8 +44,10 @@ void run_config_resolve(struct run_config *c, struct config *config);
 int run_config_read(struct run_config *c, struct config *ret);
 
 /*
- * Read the configuration that was in force before this one. 0, or -errno after a message.
+ * Read the configuration that was in force before @now. If it names no interface, it has
+ * those of @now, so that none loses its protection. 0, or -errno after a message.
  */
-int run_config_previous(struct run_config *c, struct config *ret);
+int run_config_previous(struct run_config *c, const struct config *now,
+			struct config *ret);
 
 #endif /* RUN_CONFIG_H */
