@@ -64,6 +64,7 @@ static struct world {
 	struct file files[CONFIGS];
 	size_t reads;
 	const char *veth; /* the interface that is one */
+	__u32 generation; /* of what is in force */
 	enum pins_life life;
 	bool misspoken;
 	const char *days; /* what happens: see loop_run() */
@@ -160,11 +161,16 @@ int in_force_write(const char *pin_dir, const struct config *config)
 	return does_config("in_force", config);
 }
 
+int in_force_correct(const char *pin_dir, const struct config *config)
+{
+	note("of %s: ", text(pin_dir));
+	return does_config("in_force, corrected", config);
+}
+
 /* The next one of the files. */
 int in_force_read(const char *pin_dir, enum in_force which, struct config *ret)
 {
-	assert_int_equal(which, IN_FORCE_PREVIOUS);
-	note("of %s: previous\n", text(pin_dir));
+	note("of %s: %s\n", text(pin_dir), which == IN_FORCE ? "current" : "previous");
 	return call_config(NULL, ret);
 }
 
@@ -229,8 +235,18 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 
 int shield_apply(struct shield *shield, const struct config *config)
 {
+	int err;
+
 	assert_ptr_equal(shield, SHIELD);
-	return does_config("apply", config);
+	err = does_config("apply", config);
+	w->generation += !err;
+	return err;
+}
+
+__u32 shield_generation(const struct shield *shield)
+{
+	assert_ptr_equal(shield, SHIELD);
+	return w->generation;
 }
 
 void shield_here(struct shield *shield)
@@ -502,6 +518,8 @@ int loop_run(void)
 			w->veth = "eth1";
 		else if (*day == 'g')
 			w->veth = NULL;
+		else if (*day == 'c') /* `reload -c` */
+			w->generation++;
 		else if (*day == 'w')
 			w->fails = NULL;
 		else if (*day == 'm')

@@ -332,29 +332,35 @@ static void a_server_of_another_family_is_said_once(void **state)
 static void another_interface_of_that_name(void **state)
 {
 #define MUTE "[1 services 00, eth1 eth2, mode 0]"
-#define VETH                                                                              \
-	ME "off: validation for 1 service, cache for 1 service: an interface is a veth: " \
-	   "its other end may not receive what is sent back; where it has GRO on or an "  \
+#define VETH_OF(services)                                                                \
+	ME "off: validation for " services                                               \
+	   ", cache for 1 service: an interface is a veth: "                             \
+	   "its other end may not receive what is sent back; where it has GRO on or an " \
 	   "XDP program, write `validation = under-load`, `cache = under-load`\n"
+#define VETH  VETH_OF("1 service")
+#define AGAIN ME "applied again: an interface is a veth in native mode now\n"
 	(void)state;
 	w->days = "esves.";
 	lives("run", 0,
 	      RUNS
 	      "-- e\ndrain\nonce, in 100\n-- s\n" LOOKS
 	      "-- v\n-- e\ndrain\nonce, in 100\n-- s\nattach_monitor_repair\napply " MUTE
-	      "\ncache_refresh_reload " MUTE
+	      "\nof default: in_force, corrected " MUTE "\ncache_refresh_reload " MUTE
 	      "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n" TICK
 	      "loop_run\n" STOPS CLOSES LETS,
-	      ME "ready\n" VETH KEPT);
+	      ME "ready\n" VETH AGAIN KEPT);
 	/* When the veth has gone, servers are asked for what is answered from then on. */
 	w->days = "g..";
 	live("run");
 	assert_non_null(strstr(w->log, "attach_monitor_start " MUTE));
 	assert_non_null(strstr(w->log,
 			       "-- g\n-- .\nmaintain\nattach_monitor_repair\napply " C1
+			       "\nof default: in_force, corrected " C1
 			       "\ncache_refresh_reload " C1
 			       "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces "
 			       "protected\n" TICK "loop_run\n"));
+	assert_non_null(strstr(said_err, ME "applied again: no interface is a veth in "
+					    "native mode any more\n"));
 	/* A veth hears all that is sent in generic mode, and what is said is said. */
 	w->veth = "eth2";
 	w->days = ".";
@@ -385,9 +391,36 @@ static void what_could_not_be_settled_is_tried_again(void **state)
 	w->days = "v..w..";
 	lives("run", 0,
 	      RUNS "-- v\n" TRIES GOES TRIES GOES "-- w\n" TRIES
-		   "cache_refresh_reload " MUTE "\n" GOES TICK
+		   "of default: in_force, corrected " MUTE "\ncache_refresh_reload " MUTE
+		   "\n" GOES TICK "loop_run\n" STOPS CLOSES LETS,
+	      ME "ready\n" VETH VETH VETH AGAIN KEPT);
+}
+
+/* The configuration of `reload -c` is resolved again, and not the daemon's own. */
+static void a_configuration_of_reload_is_resolved_again(void **state)
+{
+#define OTHER "[2 services 00 00, eth1 eth2, mode 0, observe]"
+	(void)state;
+	w->files[1] = (struct file){ .interfaces = { "eth1", "eth2" },
+				     .services = 2,
+				     .observe = true };
+	w->days = "cv..";
+	lives("run", 0,
+	      RUNS "-- c\n-- v\n-- .\nmaintain\nattach_monitor_repair\n"
+		   "of default: current\napply " OTHER
+		   "\nof default: in_force, corrected " OTHER
+		   "\ncache_refresh_reload " MUTE "\n" GOES TICK
 		   "loop_run\n" STOPS CLOSES LETS,
-	      ME "ready\n" VETH VETH VETH KEPT);
+	      ME "ready\n" VETH_OF("2 services") UNASKED AGAIN KEPT);
+	/* It stays as it is where it is not known; which is said once. */
+	w->veth = NULL;
+	w->files[1].err = -ENOENT;
+	lives("run", 0,
+	      RUNS "-- c\n-- v\n-- .\nmaintain\nattach_monitor_repair\n"
+		   "of default: current\n" GOES TICK "loop_run\n" STOPS CLOSES LETS,
+	      ME "ready\n" ME
+		 "what `reload` has put in force is not known, so its `validation` and "
+		 "`cache` stay as they are: reload it\n" KEPT);
 }
 
 static void who_takes_it_down_at_its_end(void **state)
@@ -469,6 +502,7 @@ int main(void)
 		TEST(a_server_of_another_family_is_said_once),
 		TEST(another_interface_of_that_name),
 		TEST(what_could_not_be_settled_is_tried_again),
+		TEST(a_configuration_of_reload_is_resolved_again),
 		TEST(who_takes_it_down_at_its_end),
 		TEST(what_is_private_ends_with_it),
 		TEST(what_is_a_containers_ends_with_that),

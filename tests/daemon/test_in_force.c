@@ -69,6 +69,42 @@ static void the_last_two_are_kept(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
+/* Values that config_resolve() has chosen are known, so that it can choose again. */
+static void defaults_are_told_from_what_is_given(void **state)
+{
+	struct config_service *first = &config->services[0], *second = first + 1;
+
+	(void)state;
+	config_default(config);
+	*second = *first;
+	strcpy(second->service.name, "second");
+	second->ports[0]++;
+	config->service_count = 2;
+	first->cache_given = second->validation_given = true;
+	assert_int_equal(in_force_write(NULL, config), 0);
+	memset(config, 0, sizeof(*config));
+	assert_int_equal(in_force_read(NULL, IN_FORCE, config), 0);
+	assert_true(first->cache_given && !first->validation_given);
+	assert_true(!second->cache_given && second->validation_given);
+	first->validation_given = second->cache_given = true;
+	assert_int_equal(in_force_write(NULL, config), 0);
+	assert_int_equal(in_force_read(NULL, IN_FORCE, config), 0);
+	assert_true(first->cache_given && first->validation_given);
+	assert_true(second->cache_given && second->validation_given);
+}
+
+/* After a correction undo goes back to before the reload, as it did. */
+static void a_correction_is_no_reload(void **state)
+{
+	(void)state;
+	put(NULL, 45);
+	put(NULL, 46);
+	config->amplification_refill_s = 47;
+	assert_int_equal(in_force_correct(NULL, config), 0);
+	assert_int_equal(get(NULL, IN_FORCE), 47);
+	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), 45);
+}
+
 /* The same once more is no change, so that undo still finds the other one. */
 static void the_same_again_is_no_other(void **state)
 {
@@ -212,6 +248,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_last_two_are_kept, begin, end),
+		cmocka_unit_test_setup_teardown(defaults_are_told_from_what_is_given,
+						begin, end),
+		cmocka_unit_test_setup_teardown(a_correction_is_no_reload, begin, end),
 		cmocka_unit_test_setup_teardown(the_same_again_is_no_other, begin, end),
 		cmocka_unit_test_setup_teardown(each_directory_has_its_own, begin, end),
 		cmocka_unit_test_setup_teardown(each_bpf_file_system_has_its_own, begin,

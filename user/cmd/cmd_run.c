@@ -57,6 +57,7 @@ struct daemon {
 	struct witness *witness; /* of what comes in where nothing is attached */
 	struct run_check *run_check; /* of attached programs that do not run */
 	enum pins_life pins_life;
+	__u32 generation; /* that @config was applied with */
 	int signals; /* signalfd */
 	int events; /* of interfaces */
 	__u32 mismatches[SERVICES_MAX]; /* as of shield_protocol_mismatch(), as said last
@@ -98,6 +99,7 @@ static void reload(struct daemon *d, bool undo)
 	if (fresh && !read_next(d, undo, fresh) &&
 	    !attach_monitor_precheck(&d->monitor, fresh) &&
 	    !shield_apply(d->shield, fresh)) {
+		d->generation = shield_generation(d->shield);
 		take_config(d, fresh);
 		d->report_again = true;
 	} else {
@@ -140,17 +142,53 @@ static void look_at_protocols(struct daemon *d)
 }
 
 /*
- * Resolve and apply the configuration again: another interface has come, or gone, under
- * a name that was waited for.
+ * Return what is in force: the daemon's own configuration, or what `reload -c` or --set
+ * has applied since, in memory that the caller frees. NULL, after a message: not known.
+ */
+static struct config *in_force(struct daemon *d)
+{
+	struct config *ret;
+
+	if (shield_generation(d->shield) == d->generation)
+		return d->config;
+	ret = calloc(1, sizeof(*ret));
+	if (ret && !in_force_read(d->pin, IN_FORCE, ret))
+		return ret;
+	log_error("what `reload` has put in force is not known, so its `validation` and "
+		  "`cache` stay as they are: reload it");
+	free(ret);
+	return NULL;
+}
+
+/*
+ * Resolve and apply what is in force again: another interface has come, or gone, under a
+ * name that was waited for. As long as it is not applied it is tried again.
  */
 static void resolve_again(struct daemon *d)
 {
-	run_config_resolve(&d->wants, d->config);
-	/* As long as it is not in force it is tried again. */
-	if (shield_apply(d->shield, d->config))
-		d->wants.no_return_path = !d->wants.no_return_path;
-	else
+	bool before = d->wants.no_return_path;
+	struct config *now = in_force(d);
+	struct config_adjusted adjusted;
+
+	if (!now) {
+		d->wants.no_return_path = !before;
+		return;
+	}
+	/* The daemon queries servers by its own. */
+	config_resolve(d->config, !before, &adjusted);
+	run_config_resolve(&d->wants, now, !before);
+	if (shield_apply(d->shield, now)) {
+		d->wants.no_return_path = before;
+	} else {
+		log_info("applied again: %s",
+			 before ? "no interface is a veth in native mode any more"
+				: "an interface is a veth in native mode now");
+		d->generation = shield_generation(d->shield);
+		in_force_correct(d->pin, now);
 		cache_refresh_reload(d->refresh, d->config);
+	}
+	if (now != d->config)
+		free(now);
 }
 
 /*
@@ -299,6 +337,7 @@ static int start_shield(struct daemon *d)
 		err = shield_load(d->pin, d->config, &d->shield);
 	if (err)
 		return err;
+	d->generation = shield_generation(d->shield);
 	d->monitor.shield = d->shield;
 	err = attach_monitor_start(&d->monitor, d->config);
 	if (!err)

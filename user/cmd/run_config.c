@@ -73,13 +73,13 @@ bool run_config_no_return_path(const struct config *config)
 	return false;
 }
 
-void run_config_resolve(struct run_config *c, struct config *config)
+void run_config_resolve(struct run_config *c, struct config *config, bool no_return_path)
 {
 	struct config_adjusted adjusted;
 	char what[CONFIG_ADJUSTED];
 
-	c->no_return_path = run_config_no_return_path(config);
-	config_resolve(config, c->no_return_path, &adjusted);
+	c->no_return_path = no_return_path;
+	config_resolve(config, no_return_path, &adjusted);
 	config_adjusted_format(&adjusted, what);
 	if (*what)
 		log_info(
@@ -114,7 +114,7 @@ int run_config_read(struct run_config *c, struct config *ret)
 	if (err)
 		return err;
 	take_options(c, ret);
-	run_config_resolve(c, ret);
+	run_config_resolve(c, ret, run_config_no_return_path(ret));
 	if (ret->interface_count)
 		return 0;
 	log_error("no interface: name one with -i or in the configuration");
@@ -135,6 +135,6 @@ int run_config_previous(struct run_config *c, const struct config *now,
 		memcpy(ret->interfaces, now->interfaces, sizeof(ret->interfaces));
 		ret->interface_count = now->interface_count;
 	}
-	run_config_resolve(c, ret);
+	run_config_resolve(c, ret, run_config_no_return_path(ret));
 	return 0;
 }

@@ -35,8 +35,11 @@ int run_config_options(const struct call *call, struct run_config *ret);
  */
 bool run_config_no_return_path(const struct config *config);
 
-/* Give the services of @config the defaults that they have now, and log what is off. */
-void run_config_resolve(struct run_config *c, struct config *config);
+/*
+ * Give the services of @config the defaults that they have now, and log what is off.
+ * @no_return_path: of the daemon's interfaces.
+ */
+void run_config_resolve(struct run_config *c, struct config *config, bool no_return_path);
 
 /*
  * Read the configuration of the file and the command line. 0, or -errno after a message.

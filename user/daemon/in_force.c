@@ -75,11 +75,12 @@ static int file_write(const char *path, const char *text, size_t n)
 }
 
 /*
- * Into a new file first, so that no reader sees half of it. Called by in_force_write().
- * 0, or -errno after a warning. If the text is the same, the one before stays; else it is
- * what was in force, also after an error, and then what is in force is not known.
+ * Into a new file first, so that no reader sees half of it. Called by config_put(). 0, or
+ * -errno after a warning. If the text is the same or @corrected, the one before stays;
+ * else it is what was in force, also after an error, and then what is in force is not
+ * known.
  */
-static int put(const char *pin_dir, const char *text, size_t n)
+static int put(const char *pin_dir, const char *text, size_t n, bool corrected)
 {
 	char now[PATH_MAX], before[PATH_MAX], fresh[PATH_MAX + 8];
 	bool same;
@@ -87,7 +88,7 @@ static int put(const char *pin_dir, const char *text, size_t n)
 
 	in_force_path(pin_dir, IN_FORCE, now);
 	in_force_path(pin_dir, IN_FORCE_PREVIOUS, before);
-	same = file_is(now, text, n);
+	same = corrected || file_is(now, text, n);
 	mkdir(RUN_DIR, 0755); /* it is there where a daemon has run */
 	snprintf(fresh, sizeof(fresh), "%s.new", now);
 	err = file_write(fresh, text, n);
@@ -108,7 +109,45 @@ static int put(const char *pin_dir, const char *text, size_t n)
 	return err;
 }
 
-int in_force_write(const char *pin_dir, const struct config *config)
+/* Before the key and the number of a service, in a line of its own. */
+#define BY_DEFAULT "# by default: "
+
+/*
+ * Note behind the configuration which values config_resolve() has chosen, as comments. A
+ * reader of the file would take them for given.
+ */
+static void print_defaults(const struct config *config, FILE *file)
+{
+	for (size_t i = 0; i < config->service_count; i++) {
+		if (!config->services[i].validation_given)
+			fprintf(file, BY_DEFAULT "validation of service %zu\n", i);
+		if (!config->services[i].cache_given)
+			fprintf(file, BY_DEFAULT "cache of service %zu\n", i);
+	}
+}
+
+/* Read back what print_defaults() has written to @path. */
+static void read_defaults(const char *path, struct config *ret)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0, i;
+
+	while (file && getline(&line, &room, file) > 0) {
+		if (sscanf(line, BY_DEFAULT "validation of service %zu", &i) == 1 &&
+		    i < ret->service_count)
+			ret->services[i].validation_given = false;
+		if (sscanf(line, BY_DEFAULT "cache of service %zu", &i) == 1 &&
+		    i < ret->service_count)
+			ret->services[i].cache_given = false;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+/* Write @config as put() does. */
+static int config_put(const char *pin_dir, const struct config *config, bool corrected)
 {
 	char *text = NULL;
 	size_t n;
@@ -118,10 +157,21 @@ int in_force_write(const char *pin_dir, const struct config *config)
 	if (!file)
 		return err;
 	config_print(config, file);
+	print_defaults(config, file);
 	if (!fclose(file))
-		err = put(pin_dir, text, n);
+		err = put(pin_dir, text, n, corrected);
 	free(text);
 	return err;
+}
+
+int in_force_write(const char *pin_dir, const struct config *config)
+{
+	return config_put(pin_dir, config, false);
+}
+
+int in_force_correct(const char *pin_dir, const struct config *config)
+{
+	return config_put(pin_dir, config, true);
 }
 
 /* The operator has seen the warnings when the configuration was applied. */
@@ -143,6 +193,8 @@ int in_force_read(const char *pin_dir, enum in_force which, struct config *ret)
 	config_listen(errors_alone, NULL);
 	err = config_load(path, ret);
 	config_listen(NULL, NULL);
+	if (!err)
+		read_defaults(path, ret);
 	return err;
 }
 

@@ -3,7 +3,8 @@
  * in_force.h - the configuration in force and the one before it, as files that only root
  * may read: /run/quakeshield/in-force-*.conf and previous-*.conf. They are written with
  * all defaults, and with what the command line said. `reload` compares and undoes by
- * them.
+ * them. Comments at the end say which values of `validation` and `cache` are defaults, so
+ * that config_resolve() can choose them again.
  */
 #ifndef IN_FORCE_H
 #define IN_FORCE_H
@@ -27,6 +28,12 @@ void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
  * is the previous one all the same, and none is said to be in force.
  */
 int in_force_write(const char *pin_dir, const struct config *config);
+
+/*
+ * Write that @config is in force now, after no reload: its defaults have changed with the
+ * interfaces. The previous one stays. Returns as in_force_write().
+ */
+int in_force_correct(const char *pin_dir, const struct config *config);
 
 /* Read it back. 0; -ENOENT without a message if there is none; or as config_load(), but
  * without warnings: they were said of the file that was applied. */
