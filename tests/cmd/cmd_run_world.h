@@ -192,9 +192,9 @@ enum pins_life shield_pins_life(void)
 	return w->life;
 }
 
-bool shield_on_veth(const char *interface)
+bool shield_veth_native(const char *interface, enum attach_mode mode)
 {
-	return w->veth && !strcmp(interface, w->veth);
+	return w->veth && mode != MODE_SKB && !strcmp(interface, w->veth);
 }
 
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret)

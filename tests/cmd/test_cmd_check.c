@@ -34,9 +34,9 @@ const struct command commands[] = {
 static char path[] = "/tmp/test_cmd_check.XXXXXX", program[64];
 static bool veth, taken;
 
-bool shield_on_veth(const char *interface)
+bool shield_veth_native(const char *interface, enum attach_mode mode)
 {
-	return veth && !strcmp(interface, "lo");
+	return veth && mode != MODE_SKB && !strcmp(interface, "lo");
 }
 
 int shield_may_attach(const char *pin_dir, const char *interface, enum holder *ret,

@@ -161,6 +161,12 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 	return attached_count;
 }
 
+void shield_warn_mode(const struct shield *shield, enum attach_mode wanted)
+{
+	(void)shield;
+	fprintf(stderr, "mode %d\n", wanted);
+}
+
 bool shield_return_path_unavailable(const struct shield *shield,
 				    char ret_interface[IF_NAMESIZE])
 {
@@ -371,14 +377,14 @@ static void a_reload_says_what_it_changes(void **state)
 static void the_interfaces_in_force_stay(void **state)
 {
 	static const char *const rows[] = { "", "interface = eth5\nmode = native\n" };
-	char at[LISTEN_TEXT];
+	char line[128], at[LISTEN_TEXT];
 
 	(void)state;
 	attached[0] = "eth0";
 	attached_count = 1;
 	fake_in_force_kept = true;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		/* What was in force is not known at first: that is what is attached. */
+		/* At first it is not known what was in force: attached ones count. */
 		for (int known = 0; known < 2; known++) {
 			FILE *file = fopen(path, "we");
 			const struct config *now;
@@ -400,6 +406,10 @@ static void the_interfaces_in_force_stay(void **state)
 		}
 		assert_int_equal(say(reload), 0);
 		assert_int_equal(fake_in_force[IN_FORCE]->mode, MODE_SKB);
+		assert_int_equal(!!strstr(said_err, "mode"), i); /* 0: it names none */
+		snprintf(line, sizeof(line), "%s --set mode=skb", reload);
+		assert_int_equal(say(line), 0);
+		assert_non_null(strstr(said_err, "mode 2\n"));
 		in_force_remove(NULL);
 	}
 	fake_in_force_kept = false;

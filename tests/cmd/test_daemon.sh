@@ -269,6 +269,11 @@ goes_back()
 	typed '' 3 && grep 'observe: true -> false' "$work/said" && ! observes || return
 	typed '\n' 1 && grep 'unless you press Enter' "$work/said" && observes || return
 	reloads 'nothing changed' && "$SHIELD" reload --undo && ! observes || return
+	# An interface keeps its mode, which is said.
+	configure 'observe = true'
+	sed -i 's/mode = skb/mode = auto/' "$work/conf"
+	reloads "'one' stays attached in skb mode" && grep 'mode: skb -> auto' "$work/said" &&
+		has_said "'one' stays attached in skb mode" && "$SHIELD" reload --undo || return
 	# A file that names no interface: going back to it takes the shield off none.
 	echo 'service "b" { protocol = quake3 port = 27961 }' >"$work/bare"
 	"$SHIELD" reload -c "$work/bare" && "$SHIELD" reload -c "$work/bare" --set observe=true &&

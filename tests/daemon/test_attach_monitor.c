@@ -109,6 +109,14 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 	return count;
 }
 
+static int warned_of = -1; /* enum attach_mode */
+
+void shield_warn_mode(const struct shield *shield, enum attach_mode wanted)
+{
+	(void)shield;
+	warned_of = (int)wanted;
+}
+
 /* --- */
 
 static struct attach_monitor monitor;
@@ -281,6 +289,27 @@ static void a_reload_lets_go_of_what_is_not_named(void **state)
 	assert_int_equal(attach_monitor_repair(&monitor), 2);
 }
 
+/* A link keeps its mode, since to take it off leaves datagrams unjudged. */
+static void a_mode_that_an_interface_keeps_is_told(void **state)
+{
+	static const enum attach_mode modes[] = { MODE_SKB, MODE_AUTO, MODE_NATIVE };
+
+	(void)state;
+	named("a0", NULL);
+	config.mode = MODE_NATIVE;
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
+	for (size_t i = 0; i < COUNT(modes); i++) {
+		config.mode = modes[i];
+		attach_monitor_reload(&monitor, &config);
+		assert_int_equal(warned_of, modes[i]);
+		warned_of = -1;
+		attach_monitor_reload(&monitor, &config);
+		assert_int_equal(warned_of, -1);
+		assert_int_equal(nics[0].released, 0);
+		assert_int_equal(nics[0].attached, 1);
+	}
+}
+
 /* Ours is taken off and put on anew, in the mode that is asked for. */
 static void a_renewed_interface_is_attached_anew(void **state)
 {
@@ -340,6 +369,7 @@ int main(void)
 		TEST(all_or_none),
 		TEST(a_reload_lets_go_of_what_is_not_named),
 		TEST(a_reload_may_name_them_in_another_order),
+		TEST(a_mode_that_an_interface_keeps_is_told),
 		TEST(a_renewed_interface_is_attached_anew),
 	};
 

@@ -339,14 +339,40 @@ static void nobody_may_hear_what_a_veth_sends_back(void **state)
 	assert_false(shield_return_path_unavailable(&shield, interface));
 	link_to("lo", XDP_FLAGS_SKB_MODE, OURS "/link-lo");
 	assert_false(shield_return_path_unavailable(&shield, interface));
+	/* Without a program the mode counts that is wanted, else that of the program. */
+	assert_true(shield_veth_native("left", MODE_AUTO));
+	assert_false(shield_veth_native("left", MODE_SKB));
+	assert_false(shield_veth_native("lo", MODE_NATIVE));
 	link_to("left", XDP_FLAGS_SKB_MODE, OURS "/link-left");
+	assert_false(shield_veth_native("left", MODE_NATIVE));
 	assert_false(shield_return_path_unavailable(&shield, interface));
 	assert_int_equal(unlink(OURS "/link-left"), 0);
 	assert_string_equal(interface, "");
 	link_to("right", XDP_FLAGS_DRV_MODE, OURS "/link-right");
 	assert_true(shield_return_path_unavailable(&shield, interface));
 	assert_string_equal(interface, "right");
+	assert_true(shield_veth_native("right", MODE_SKB));
 	unlink(OURS "/link-lo");
+}
+
+static void an_interface_in_another_mode_is_told(void **state)
+{
+	static const enum attach_mode wanted[] = { MODE_AUTO, MODE_NATIVE, MODE_SKB };
+
+	(void)state;
+	link_to("left", XDP_FLAGS_SKB_MODE, OURS "/link-left");
+	link_to("right", XDP_FLAGS_DRV_MODE, OURS "/link-right");
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		bool skb = wanted[i] == MODE_SKB;
+		char said[512];
+
+		stderr_catch();
+		shield_warn_mode(&shield, wanted[i]);
+		stderr_release(said, sizeof(said));
+		assert_int_equal(!strstr(said, "'left' stays attached in skb mode"), skb);
+		assert_int_equal(!!strstr(said, "'right' stays attached in native mode"),
+				 skb);
+	}
 }
 
 #undef TEST
@@ -364,6 +390,7 @@ int main(void)
 		TEST(a_program_that_does_not_run_is_told),
 		TEST(an_interface_that_is_gone_has_its_name),
 		TEST(nobody_may_hear_what_a_veth_sends_back),
+		TEST(an_interface_in_another_mode_is_told),
 	};
 
 	if (!apart(CLONE_NEWNS | CLONE_NEWNET) ||

@@ -138,8 +138,8 @@ static void check_adjusted(const struct call *call, struct config *config,
 	const char *veth = NULL;
 	char what[CONFIG_ADJUSTED];
 
-	for (size_t i = 0; config->mode != MODE_SKB && i < config->interface_count; i++)
-		if (shield_on_veth(config->interfaces[i]))
+	for (size_t i = 0; i < config->interface_count; i++)
+		if (shield_veth_native(config->interfaces[i], config->mode))
 			veth = config->interfaces[i];
 	config_resolve(config, veth, ret);
 	config_adjusted_format(ret, what);

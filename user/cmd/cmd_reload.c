@@ -90,6 +90,7 @@ const struct json_key reload_json_keys[] = {
 };
 
 struct changes {
+	const struct shield *shield;
 	json_t *array; /* NULL: they are printed */
 	size_t count;
 };
@@ -100,6 +101,9 @@ static void on_change(const struct config_change *change, void *context)
 	char text[CONFIG_CHANGE];
 
 	changes->count++;
+	if (!strcmp(change->key, "mode"))
+		shield_warn_mode(changes->shield,
+				 !strcmp(change->after, "skb") ? MODE_SKB : MODE_NATIVE);
 	if (changes->array) {
 		json_array_append_new(changes->array,
 				      json_pack("{s:s, s:s?, s:s?}", "key", change->key,
@@ -126,7 +130,7 @@ static bool compare(const struct reload *r, struct changes *ret)
 
 static void print_changes(const struct reload *r)
 {
-	struct changes changes = { 0 };
+	struct changes changes = { .shield = r->shield };
 
 	if (!compare(r, &changes))
 		return;
@@ -144,7 +148,7 @@ static int print_reloaded(const struct reload *r, bool here)
 			  r->daemon.pid > 0 ? json_integer(r->daemon.pid) : json_null(),
 			  "observe", r->daemon.observe, "generation",
 			  (json_int_t)shield_generation(r->shield));
-	struct changes changes = { .array = json_array() };
+	struct changes changes = { .shield = r->shield, .array = json_array() };
 
 	if (compare(r, &changes))
 		json_object_set(value, "changes", changes.array);
@@ -268,7 +272,10 @@ static void keep_daemons(const struct reload *r, struct config *config)
 		memcpy(config->interfaces[i], links[i].interface, IF_NAMESIZE);
 }
 
-/* Interfaces are the daemon's: warn of one in the file that it does not protect. */
+/*
+ * Interfaces are the daemon's: warn of one in the file that it does not protect, or that
+ * has another mode.
+ */
 static void say_unattached(const struct shield *shield, const struct config *config)
 {
 	struct shield_link links[CONFIG_INTERFACES];
@@ -283,6 +290,8 @@ static void say_unattached(const struct shield *shield, const struct config *con
 			log_warn("reload -c attaches nothing: '%s' is not protected",
 				 config->interfaces[i]);
 	}
+	if (config->mode != MODE_AUTO)
+		shield_warn_mode(shield, config->mode);
 }
 
 static bool in_force(const struct shield *shield, const char *name)

@@ -67,8 +67,8 @@ int run_config_options(const struct call *call, struct run_config *ret)
 
 bool run_config_no_return_path(const struct config *config)
 {
-	for (size_t i = 0; config->mode != MODE_SKB && i < config->interface_count; i++)
-		if (shield_on_veth(config->interfaces[i]))
+	for (size_t i = 0; i < config->interface_count; i++)
+		if (shield_veth_native(config->interfaces[i], config->mode))
 			return true;
 	return false;
 }

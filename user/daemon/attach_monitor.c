@@ -155,6 +155,7 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 {
 	struct watched_if interfaces[CONFIG_INTERFACES] = { 0 };
 	size_t count = config->interface_count;
+	bool mode_changed = config->mode != m->mode;
 
 	m->mode = config->mode;
 	m->observe = config->observe;
@@ -176,6 +177,8 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 	}
 	memcpy(m->interfaces, interfaces, sizeof(interfaces));
 	m->count = count;
+	if (mode_changed)
+		shield_warn_mode(m->shield, config->mode);
 	for (size_t i = 0; i < count; i++)
 		if (interfaces[i].state == WATCHED_NEW)
 			watched_attach(m, &m->interfaces[i], m->mode);

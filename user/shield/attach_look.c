@@ -95,6 +95,15 @@ bool shield_on_veth(const char *interface)
 	return ethtool_driven_by(interface, "veth");
 }
 
+bool shield_veth_native(const char *interface, enum attach_mode mode)
+{
+	if (!shield_on_veth(interface))
+		return false;
+	if (shield_program_on(interface))
+		mode = mode_on(if_nametoindex(interface));
+	return mode != MODE_SKB;
+}
+
 /*
  * Set *@context if a link is an XDP link. The callback of dir_attached(); goes on to the
  * last.
@@ -364,6 +373,21 @@ size_t shield_links(const struct shield *s, struct shield_link *ret, size_t max)
 
 	each_link(s->dir, list_link, &list);
 	return list.count;
+}
+
+void shield_warn_mode(const struct shield *s, enum attach_mode wanted)
+{
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t count = shield_links(s, links, CONFIG_INTERFACES);
+
+	for (size_t i = 0; i < count && i < CONFIG_INTERFACES; i++)
+		if (links[i].mode != MODE_AUTO &&
+		    (links[i].mode == MODE_SKB) != (wanted == MODE_SKB))
+			log_warn("'%s' stays attached in %s mode; to change that without "
+				 "a gap is not possible: `quakeshield detach`, and start "
+				 "again",
+				 links[i].interface,
+				 links[i].mode == MODE_SKB ? "skb" : "native");
 }
 
 bool shield_return_path_unavailable(const struct shield *s,

@@ -108,6 +108,11 @@ __u32 shield_program_on(const char *interface);
  * False if there is no such interface.
  */
 bool shield_on_veth(const char *interface);
+/*
+ * Return true if @interface is a veth in native mode: that of the XDP program on it,
+ * since a link keeps its mode, or @mode of the configuration where there is no program.
+ */
+bool shield_veth_native(const char *interface, enum attach_mode mode);
 
 /*
  * Attach to @interface, ingress and egress or neither: new links, or, where this or an
@@ -269,6 +274,12 @@ static inline bool shield_link_protects(const struct shield_link *link)
 void shield_unrun_put(struct shield *shield, size_t i, int ifindex, time_t since);
 /* Return how many links there are; fills at most @max of @ret. */
 size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
+/*
+ * Log a warning for each interface that is attached in another mode than @wanted. A link
+ * has one mode: another mode takes another link, and no program would judge meanwhile.
+ * Called by the daemon and `reload` when a reload changes the mode.
+ */
+void shield_warn_mode(const struct shield *shield, enum attach_mode wanted);
 
 /*
  * Return true if an interface is a veth in native mode, over which what the shield sends
