@@ -4,6 +4,8 @@
  * whose counters, whose learned port stays. The maps are the kernel's; no interface has a
  * part in it. Lists are in kern_apply_lists.c.
  */
+#include <dlfcn.h>
+
 #include "kern/kern_apply.h"
 
 static const struct tables *in_force(void)
@@ -180,6 +182,55 @@ static void learned_ports_stay_with_their_service(void **state)
 	assert_int_equal(in_force()->ports[45001].any, slot_of("new") + 1);
 	assert_int_equal(in_force()->ports[45001].flags, 0);
 	assert_int_equal(in_force()->ports[45002].any, 0);
+}
+
+static void (*while_lists_are_written)(void);
+
+/* The walk of the last list: what a program does then happens between copy and flip. */
+int bpf_map_get_next_key(int fd, const void *key, void *next_key)
+{
+	static int (*real)(int fd, const void *key, void *next_key);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "bpf_map_get_next_key");
+	if (fd == shield.follow && while_lists_are_written)
+		while_lists_are_written();
+	return real(fd, key, next_key);
+}
+
+static void note_ports(void)
+{
+	struct tables *old = &kern.live->tables[shield_generation(&shield) & 1];
+	__u16 any = (__u16)(slot_of("stays") + 1);
+
+	old->ports[45011] = (struct port){ .any = any, .flags = PORT_NAMED, .seen_s = 8 };
+	old->ports[45012] =
+		(struct port){ .any = any, .flags = PORT_LEARNED, .seen_s = 9 };
+}
+
+static void ports_noted_while_it_is_applied_stay(void **state)
+{
+	struct tables *old;
+
+	(void)state;
+	add("stays", 26000);
+	apply();
+	old = &kern.live->tables[shield_generation(&shield) & 1];
+	old->ports[45010] = (struct port){ .any = (__u16)(slot_of("stays") + 1),
+					   .flags = PORT_NAMED,
+					   .seen_s = 7 };
+	while_lists_are_written = note_ports;
+	apply();
+	while_lists_are_written = NULL;
+	for (__u16 i = 0; i < 3; i++) {
+		assert_int_equal(in_force()->ports[45010 + i].any, slot_of("stays") + 1);
+		assert_int_equal(in_force()->ports[45010 + i].flags,
+				 i == 2 ? PORT_LEARNED : PORT_NAMED);
+		assert_int_equal(in_force()->ports[45010 + i].seen_s, 7 + i);
+	}
+	/* None of them is the configuration's. */
+	assert_int_equal(shield_ports(&shield, slot_of("stays")), 1);
+	assert_int_equal(shield_endpoints(&shield, (struct shield_endpoint[4]){ 0 }, 4), 1);
 }
 
 /* An address of one service says nothing about the others on that port. */
@@ -417,6 +468,7 @@ int main(void)
 		TEST(counters_are_those_of_all_processors),
 		TEST(observing_is_all_or_each),
 		TEST(learned_ports_stay_with_their_service),
+		TEST(ports_noted_while_it_is_applied_stay),
 		TEST(addresses_lead_to_their_service),
 		TEST(addresses_of_the_one_before_stay),
 		TEST(the_allowance_is_what_was_said),

@@ -165,29 +165,26 @@ static int plan_ports(const struct shield *s, const struct config *config,
 }
 
 /*
- * NetQuake game ports that the egress program has learned live on. Called after
- * plan_ports(): a port of the configuration goes first. The slot must still be that of
- * the same service.
+ * Copy the NetQuake game ports that the egress program has noted in @from (PORT_NAMED,
+ * PORT_LEARNED) to @to. Called after plan_ports() for the plan, and again when it is in
+ * force: the program notes ports in the old tables until then. A port of the
+ * configuration goes first, and one that is in @to already. The slot must still be that
+ * of the same service.
  */
-static void keep_learned(const struct shield *s, __u32 generation,
-			 const struct service *now, struct plan *plan)
+static void keep_learned(const struct tables *from, struct tables *to)
 {
-	const struct tables *from = &s->shared->tables[(generation - 1) & 1];
-
 	for (__u32 number = 1; number < PORTS; number++) {
-		struct port port;
-		int slot;
+		struct port port = from->ports[number];
+		int slot = port.any - 1;
 
-		port = from->ports[number];
-		if (!(port.flags & PORT_LEARNED) || !port.any ||
-		    plan->next.ports[number].any || plan->next.ports[number].flags)
+		if (!(port.flags & (PORT_LEARNED | PORT_NAMED)) || slot < 0 ||
+		    slot >= SERVICES_MAX || to->ports[number].any ||
+		    to->ports[number].flags)
 			continue;
-		slot = port.any - 1;
-		if (!plan->next.services[slot].active ||
-		    strncmp(plan->next.services[slot].name, now[slot].name,
-			    NAME_MAX_LEN) != 0)
-			continue;
-		plan->next.ports[number] = port;
+		if (to->services[slot].active &&
+		    !strncmp(to->services[slot].name, from->services[slot].name,
+			     NAME_MAX_LEN))
+			to->ports[number] = port;
 	}
 }
 
@@ -442,7 +439,8 @@ int shield_apply_locked(struct shield *s, const struct config *config)
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
 	__u32 generation = shield_generation(s) + 1;
-	const struct service *now = s->shared->tables[(generation - 1) & 1].services;
+	const struct tables *old = &s->shared->tables[(generation - 1) & 1];
+	const struct service *now = old->services;
 	int err;
 
 	if (!plan)
@@ -456,11 +454,13 @@ int shield_apply_locked(struct shield *s, const struct config *config)
 		err = plan_ports(s, config, generation, plan);
 	}
 	if (!err) {
-		keep_learned(s, generation, now, plan);
+		keep_learned(old, &plan->next);
 		err = write_plan(s, config, plan, generation);
 	}
-	if (!err)
+	if (!err) {
+		keep_learned(old, &s->shared->tables[generation & 1]);
 		forget_other_protocols(s, plan, now);
+	}
 	free(plan);
 	return err;
 }

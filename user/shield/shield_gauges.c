@@ -90,6 +90,6 @@ size_t shield_ports(const struct shield *s, __u32 slot)
 
 	for (__u32 number = 0; number < PORTS; number++)
 		count += t->ports[number].any == slot + 1 &&
-			 !(t->ports[number].flags & PORT_LEARNED);
+			 !(t->ports[number].flags & (PORT_LEARNED | PORT_NAMED));
 	return count;
 }

@@ -281,7 +281,7 @@ size_t shield_endpoints(const struct shield *s, struct shield_endpoint *ret, siz
 	for (__u32 number = 1; number < PORTS && n < max; number++) {
 		const struct port *port = &tables->ports[number];
 
-		if (port->any && !(port->flags & PORT_LEARNED))
+		if (port->any && !(port->flags & (PORT_LEARNED | PORT_NAMED)))
 			ret[n++] = (struct shield_endpoint){ .slot = port->any - 1u,
 							     .port = (__u16)number };
 	}
