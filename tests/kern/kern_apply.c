@@ -230,7 +230,8 @@ static void ports_noted_while_it_is_applied_stay(void **state)
 	}
 	/* None of them is the configuration's. */
 	assert_int_equal(shield_ports(&shield, slot_of("stays")), 1);
-	assert_int_equal(shield_endpoints(&shield, (struct shield_endpoint[4]){ 0 }, 4), 1);
+	assert_int_equal(shield_endpoints(&shield, (struct shield_endpoint[4]){ 0 }, 4),
+			 1);
 }
 
 /* An address of one service says nothing about the others on that port. */

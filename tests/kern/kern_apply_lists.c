@@ -155,6 +155,40 @@ static void a_full_list_takes_what_it_can(void **state)
 	shield.deny = whole;
 }
 
+/* A list that has no room for the configuration's entries leaves all lists as they were.
+ */
+static void a_reload_that_fails_changes_no_list(void **state)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	struct cidr typed = net_of("192.0.2.1");
+	__u32 generation;
+	int whole = shield.deny;
+
+	(void)state;
+	shield.deny = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "small", sizeof(struct cidr),
+				     sizeof(struct list_entry), 3, &opts);
+	assert_true(shield.deny >= 0);
+	add("a", 27960);
+	config->allow[config->allow_count++] = net_of("198.51.100.1");
+	config->deny[config->deny_count++] = net_of("203.0.113.1");
+	assert_int_equal(shield_list_add(&shield, LIST_DENY, &typed, &plain), 0);
+	apply();
+	generation = shield_generation(&shield);
+	config->allow[0] = net_of("198.51.100.2");
+	config->deny[0] = net_of("203.0.113.2");
+	config->deny[config->deny_count++] = typed;
+	config->deny[config->deny_count++] = net_of("203.0.113.3");
+	assert_int_equal(shield_apply(&shield, config), -ENOSPC);
+	assert_int_equal(shield_generation(&shield), generation);
+	assert_int_equal(origins_of(LIST_ALLOW, "198.51.100.1"), LIST_CONFIG);
+	assert_int_equal(origins_of(LIST_ALLOW, "198.51.100.2"), 0);
+	assert_int_equal(origins_of(LIST_DENY, "203.0.113.1"), LIST_CONFIG);
+	assert_int_equal(origins_of(LIST_DENY, "203.0.113.2"), 0);
+	assert_int_equal(origins_of(LIST_DENY, "192.0.2.1"), LIST_RUNTIME);
+	close(shield.deny);
+	shield.deny = whole;
+}
+
 /* Typed in once more, it is what was typed last; and where it was, no look-up remains. */
 static void what_is_typed_last_counts(void **state)
 {
@@ -331,10 +365,14 @@ static void entries_are_taken_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(typed_entries_outlive_reloads), TEST(one_that_takes_anothers_place),
-		TEST(a_full_list_takes_what_it_can), TEST(entries_are_of_one_length),
-		TEST(what_is_typed_last_counts),     TEST(entries_end),
+		TEST(typed_entries_outlive_reloads),
+		TEST(one_that_takes_anothers_place),
+		TEST(a_full_list_takes_what_it_can),
+		TEST(entries_are_of_one_length),
+		TEST(what_is_typed_last_counts),
+		TEST(entries_end),
 		TEST(entries_are_taken_out),
+		TEST(a_reload_that_fails_changes_no_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,18 +93,28 @@ static int del(enum list list, const char *network)
 	return shield_list_del(&shield, list, &cidr);
 }
 
+static struct list_changes changes; /* of all apply() since the last undo() */
+
+static void undo(void)
+{
+	shield_lists_undo(&shield, &changes);
+	free(changes.rows);
+	changes = (struct list_changes){ 0 };
+}
+
 static int apply(enum list list, const char *a, const char *b, bool second_unlimited)
 {
 	const struct cidr want[] = { net(a ? a : "::"), net(b ? b : "::") };
 	const bool unlimited[] = { false, second_unlimited };
 
 	return shield_list_apply(&shield, list, want, second_unlimited ? unlimited : NULL,
-				 !!a + !!b);
+				 !!a + !!b, &changes);
 }
 
 static int begin(void **state)
 {
 	begun = fake_now;
+	changes.count = 0;
 	return fake_begin(state);
 }
 
@@ -183,6 +193,32 @@ static void what_the_file_says(void **state)
 	assert_int_equal(apply(LIST_FOLLOW, NULL, NULL, false), 0);
 	is("+198.51.100.0/25 C\n-203.0.113.9 L # both\nallowed 1 from c633\n"
 	   "denied 1 from cb00\nallow deny end +3600");
+}
+
+/* All entries are as they were, with what was typed of them. */
+static void what_is_undone_was_never_there(void **state)
+{
+	(void)state;
+	assert_int_equal(add(LIST_ALLOW, "192.0.2.1", true, HOUR, "typed"), 0);
+	assert_int_equal(apply(LIST_ALLOW, "192.0.2.1", NULL, false), 0);
+	assert_int_equal(apply(LIST_DENY, "203.0.113.9", NULL, false), 0);
+	assert_int_equal(add(LIST_DENY, "203.0.113.8", false, 0, NULL), 0);
+	assert_int_equal(apply(LIST_FOLLOW, "::/0", NULL, false), 0);
+	is("+192.0.2.1 LlC until +3600 # typed\n-203.0.113.9 C\n-203.0.113.8 L\n~::/0 C\n"
+	   "allowed 1 from c000\ndenied 1 from cb00\nallow deny follow end +3600");
+	changes.count = 0;
+	assert_int_equal(apply(LIST_ALLOW, "198.51.100.1", "192.0.2.1", true), 0);
+	assert_int_equal(apply(LIST_ALLOW, NULL, NULL, false), 0);
+	assert_int_equal(apply(LIST_DENY, "203.0.113.8", NULL, false), 0);
+	assert_int_equal(apply(LIST_FOLLOW, "::/0", "192.0.2.1", false), 0);
+	is("+192.0.2.1 Ll until +3600 # typed\n-203.0.113.8 LC\n~::/0 C\n"
+	   "~192.0.2.1 C\nallowed 1 from c000\ndenied 1 from cb00\n"
+	   "allow deny follow end +3600");
+	undo();
+	/* Its order is that of the stand-in for the map. */
+	is("+192.0.2.1 LlC until +3600 # typed\n-203.0.113.8 L\n-203.0.113.9 C\n"
+	   "~::/0 C\nallowed 1 from c000\ndenied 1 from cb00\nallow deny follow end "
+	   "+3600");
 }
 
 /* At its end and not before; what the file says of it stays; the next end is the next. */
@@ -417,11 +453,17 @@ static void runtime_entries_are_migrated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_typed),	    TEST(comments_have_an_end),
-		TEST(what_the_file_says),   TEST(what_ends),
-		TEST(without_the_lock),	    TEST(the_lock_is_let_go),
-		TEST(a_full_list_is_named), TEST(several_go_at_once),
-		TEST(what_covers),	    TEST(runtime_entries_are_migrated),
+		TEST(what_is_typed),
+		TEST(comments_have_an_end),
+		TEST(what_the_file_says),
+		TEST(what_ends),
+		TEST(without_the_lock),
+		TEST(the_lock_is_let_go),
+		TEST(a_full_list_is_named),
+		TEST(several_go_at_once),
+		TEST(what_covers),
+		TEST(runtime_entries_are_migrated),
+		TEST(what_is_undone_was_never_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

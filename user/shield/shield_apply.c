@@ -380,44 +380,54 @@ static bool all_observe(const struct tables *t)
 	return true;
 }
 
+/* Make the lists those of @config, and add what that changes to @changes. 0 or -errno. */
+static int apply_lists(struct shield *s, const struct config *config,
+		       struct list_changes *changes)
+{
+	int err = shield_list_apply(s, LIST_ALLOW, config->allow, config->allow_unlimited,
+				    config->allow_count, changes);
+
+	if (!err)
+		err = shield_list_apply(s, LIST_DENY, config->deny, NULL,
+					config->deny_count, changes);
+	if (!err)
+		err = shield_list_apply(s, LIST_FOLLOW, config->follow, NULL,
+					config->follow_count, changes);
+	return err;
+}
+
 /*
  * Write @plan, then make it the one in force. 0, or -errno after a message: then the old
- * tables are in force, but the lists and limits that were written first may be the new
- * ones. The generation must be stored last, with release.
+ * tables, lists and limits are in force. Steps that can fail must come first, and the
+ * generation must be stored last, with release.
  */
 static int write_plan(struct shield *s, const struct config *config, struct plan *plan,
 		      __u32 generation)
 {
+	struct list_changes changes = { 0 };
 	__u32 half = generation & 1;
 	int err;
 
 	err = reset_slots(s, plan);
 	if (!err)
-		err = shield_list_apply(s, LIST_ALLOW, config->allow,
-					config->allow_unlimited, config->allow_count);
-	if (!err)
-		err = shield_list_apply(s, LIST_DENY, config->deny, NULL,
-					config->deny_count);
-	if (!err)
-		err = shield_list_apply(s, LIST_FOLLOW, config->follow, NULL,
-					config->follow_count);
+		err = apply_lists(s, config, &changes);
 	if (!err)
 		err = apply_amplification(s, config);
-	if (!err) {
+	if (err) {
+		shield_lists_undo(s, &changes);
+		log_error("cannot write the configuration to '%s': %s", s->dir,
+			  strerror(-err));
+	} else {
 		apply_sampling(s, config);
 		apply_validation(s, config, plan->next.services);
 		apply_cache(s, config, plan->next.services);
+		plan->next.generation = half;
+		plan->next.observe = all_observe(&plan->next);
+		s->shared->tables[half] = plan->next;
+		__atomic_store_n(&s->shared->generation, generation, __ATOMIC_RELEASE);
 	}
-	if (err) {
-		log_error("cannot write the configuration to '%s': %s", s->dir,
-			  strerror(-err));
-		return err;
-	}
-	plan->next.generation = half;
-	plan->next.observe = all_observe(&plan->next);
-	s->shared->tables[half] = plan->next;
-	__atomic_store_n(&s->shared->generation, generation, __ATOMIC_RELEASE);
-	return 0;
+	free(changes.rows);
+	return err;
 }
 
 /*

@@ -300,12 +300,28 @@ int shield_apply_locked(struct shield *shield, const struct config *config);
 void shield_forget_players(const struct shield *shield, __u32 slot);
 /* Forget the players and limits of @slot, which gets another service. */
 void shield_forget_slot(const struct shield *shield, __u32 slot);
+/* The entries that a configuration has changed, in that order. */
+struct list_changes {
+	struct list_change {
+		enum list list;
+		struct cidr cidr;
+		struct list_entry was; /* without origins: it was not there */
+	} * rows; /* the caller of shield_list_apply() frees them */
+	size_t count, room;
+};
+
 /*
  * Make the entries of @list that the configuration owns those of @want, no others, and
- * @unlimited those of which that is true (NULL: none). The caller holds the lock.
+ * @unlimited those of which that is true (NULL: none). Adds what it changes to @changes,
+ * also if it fails. The caller holds the lock. 0 or -errno.
  */
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
-		      const bool *unlimited, size_t count);
+		      const bool *unlimited, size_t count, struct list_changes *changes);
+/*
+ * Undo @changes: the configuration was not applied. The caller holds the lock since the
+ * changes were made, so there is room for what was there.
+ */
+void shield_lists_undo(struct shield *shield, struct list_changes *changes);
 /*
  * Add the runtime terms of @theirs to the entry of @cidr. After the last one call
  * shield_list_migrated().

@@ -340,29 +340,64 @@ static void collect_stale(const struct cidr *cidr, const struct list_entry *entr
 		stale->found[stale->count++] = *cidr;
 }
 
+/*
+ * Write @entry of @cidr as list_write(), unless it is as @was, which is noted first for
+ * shield_lists_undo(). 0 or -errno.
+ */
+static int entry_change(struct shield *s, enum list list, const struct cidr *cidr,
+			const struct list_entry *was, const struct list_entry *entry,
+			struct list_changes *changes)
+{
+	if (entry->origins == was->origins)
+		return 0;
+	if (changes->count == changes->room) {
+		size_t room = changes->room ? 2 * changes->room : 64;
+		struct list_change *rows = realloc(changes->rows, room * sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		changes->rows = rows;
+		changes->room = room;
+	}
+	changes->rows[changes->count++] = (struct list_change){ list, *cidr, *was };
+	return list_write(s, list, cidr, entry);
+}
+
+void shield_lists_undo(struct shield *s, struct list_changes *changes)
+{
+	while (changes->count) {
+		const struct list_change *row = &changes->rows[--changes->count];
+
+		list_write(s, row->list, &row->cidr, &row->was);
+	}
+	list_mark(s, LIST_ALLOW);
+	list_mark(s, LIST_DENY);
+	list_mark(s, LIST_FOLLOW);
+}
+
 int shield_list_apply(struct shield *s, enum list list, const struct cidr *want,
-		      const bool *unlimited, size_t count)
+		      const bool *unlimited, size_t count, struct list_changes *changes)
 {
 	const __u8 ours = LIST_CONFIG | LIST_CONFIG_UNLIMITED;
 	struct stale stale = { .want = want, .want_count = count };
-	struct list_entry entry;
+	struct list_entry entry, was;
 	int err = 0;
 
 	stale.found = calloc(LIST_MAX, sizeof(*stale.found));
 	if (!stale.found)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && !err; i++) {
-		entry = list_exact(s, list, &want[i]);
+		entry = was = list_exact(s, list, &want[i]);
 		entry.origins = (__u8)((entry.origins & ~ours) | LIST_CONFIG);
 		if (unlimited && unlimited[i])
 			entry.origins |= LIST_CONFIG_UNLIMITED;
-		err = list_write(s, list, &want[i], &entry);
+		err = entry_change(s, list, &want[i], &was, &entry, changes);
 	}
 	shield_list_each(s, list, collect_stale, &stale);
 	for (size_t i = 0; i < stale.count && !err; i++) {
-		entry = list_exact(s, list, &stale.found[i]);
+		entry = was = list_exact(s, list, &stale.found[i]);
 		entry.origins &= (__u8)~ours;
-		err = list_write(s, list, &stale.found[i], &entry);
+		err = entry_change(s, list, &stale.found[i], &was, &entry, changes);
 	}
 	list_mark(s, list);
 	free(stale.found);
