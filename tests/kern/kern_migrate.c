@@ -372,7 +372,7 @@ static void without_types_lists_come_alone(void **state)
  * ----------------------------------------------------------------------------------
  */
 
-/* Tables that nobody uses are no source, and ours that are used know more. */
+/* Tables that nobody uses are no source of players, and ours that are used know more. */
 static void only_an_upgrade_takes_over(void **state)
 {
 	const struct player alive = { .sent_ns = shield_clock() };
@@ -403,6 +403,13 @@ static void only_an_upgrade_takes_over(void **state)
 	assert_string_equal(said, "");
 	assert_int_equal(players_in_all(), 0);
 	assert_int_equal(listed(now.allow, "192.0.2.1", comment), 0);
+
+	/* They may wait for an interface: then what was typed in comes over. */
+	now.dir_new = true;
+	migrate();
+	assert_int_equal(players_in_all(), 0);
+	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_RUNTIME);
+	now.dir_new = false;
 
 	assert_int_equal(pin_replace(link, OLDER, "link-lo"), 0);
 	migrate();

@@ -277,9 +277,10 @@ struct btf;
  * another version. 0 or -errno. */
 int types_pin(const struct shield *shield, const struct btf *btf);
 /*
- * Take over the runtime list entries of the tables in use, if @shield's are new, before
- * a configuration is applied; migrate_games() follows after that. @ours: the types of
- * our own tables. An unreadable table is logged and left. 0 or -errno.
+ * Take over the runtime list entries of older tables that are in use, or that wait for an
+ * interface if @shield's are new, before a configuration is applied; migrate_games()
+ * follows after that. @ours: the types of our own tables. An unreadable table is logged
+ * and left. 0 or -errno.
  */
 int migrate_lists(struct shield *shield, const struct btf *ours);
 

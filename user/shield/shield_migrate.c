@@ -331,6 +331,16 @@ static bool is_source(const struct migration *c, const char *dir)
 	return strcmp(dir, c->shield->dir) != 0 && dir_attached(dir);
 }
 
+/*
+ * Return true if the lists in @dir come over: also of tables that wait for an interface,
+ * if ours are new. Players of such tables have left.
+ */
+static bool is_list_source(const struct migration *c, const char *dir)
+{
+	return is_source(c, dir) ||
+	       (c->shield->dir_new && strcmp(dir, c->shield->dir) != 0);
+}
+
 #define ENTRY_MAX 64 /* octets of a key or a value of a list, in any version */
 
 struct old_list {
@@ -434,8 +444,8 @@ static int list_migrate(struct old_list *l, const char *dir, const struct map_ro
 }
 
 /*
- * Take over the runtime entries of the allow and deny lists in @dir, if these tables are
- * in use and not ours. A callback of pins_each_dir(); @context: struct migration. Always
+ * Take over the runtime entries of the allow and deny lists in @dir, if is_list_source()
+ * says so. A callback of pins_each_dir(); @context: struct migration. Always
  * 0, after a message about what is lost, so that the next directory is read too.
  */
 static int migrate_lists_from(const char *dir, void *context)
@@ -444,7 +454,7 @@ static int migrate_lists_from(const char *dir, void *context)
 	static const char *const names[] = { "allow", "deny" };
 	struct migration *c = context;
 
-	for (size_t i = 0; i < ARRAY_SIZE(lists) && is_source(c, dir); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lists) && is_list_source(c, dir); i++) {
 		struct old_list l = { .shield = c->shield,
 				      .list = lists[i],
 				      .ours = c->ours,
