@@ -156,15 +156,15 @@ static void so_many_files(void **state)
 
 	(void)state;
 	assert_int_equal(mkdir("d", 0700), 0);
-	for (int i = 1; i <= 256; i++) {
+	for (int i = 1; i <= 257; i++) {
 		snprintf(name, sizeof(name), "d/%03d.conf", i);
-		if (i == 256)
+		if (i == 257)
 			load_good("include = \"d/*.conf\"\n" FFA);
 		write_to(name, "\n");
 	}
 	says("include = \"d/*.conf\"\n" FFA,
-	     "d/256.conf: more than 256 files are included\n");
-	for (int i = 1; i <= 256; i++) {
+	     "d/257.conf: more than 256 files are included\n");
+	for (int i = 1; i <= 257; i++) {
 		snprintf(name, sizeof(name), "d/%03d.conf", i);
 		unlink(name);
 	}

@@ -18,7 +18,7 @@
 #include "lib/old_names.h"
 
 #define DEPTH_MAX 8 /* of includes: more are a file that includes itself */
-#define FILES_MAX 256
+#define FILES_MAX 256 /* included */
 #define NAME_ROOM 4096 /* octets of a path */
 #define SET_ROOM  256 /* octets of a key, with its sections */
 #define SET_NAME  "--set"
@@ -139,7 +139,7 @@ static int file_take(struct reading *r, const char *path)
 	char *text;
 	int err;
 
-	if (r->files++ == FILES_MAX)
+	if (r->files++ > FILES_MAX) /* the first is not included */
 		return config_error(path, 0, "more than %d files are included",
 				    FILES_MAX);
 	err = config_text_read(path, &text, &length);
