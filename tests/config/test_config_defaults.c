@@ -148,7 +148,8 @@ static void players_have_limits(void **state)
 		{ "players { source = 4 }", 4, 64 },
 		{ "players { source = 100 }", 100, 100 },
 		{ "players { source = 100 prefix = 20 }", 100, 20 },
-		{ "players { source = 0 }", 0, 64 },
+		{ "players { source = 0 }", 0, 0 },
+		{ "players { source = 0 prefix = 20 }", 0, 20 },
 		{ "players { prefix = 0 }", 32, 0 },
 	};
 	static struct config again;

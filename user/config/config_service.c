@@ -272,11 +272,15 @@ static bool prefix_said(cfg_t *section)
 	return players && value_get(players, "prefix");
 }
 
-/* A prefix that no section names has as many players as a source, at least. */
+/*
+ * A prefix that no section names has as many players as a source, at least; 0 of a source
+ * is no limit, so of its prefix too.
+ */
 static void prefix_default(const struct layers *l, struct service *ret)
 {
-	if (ret->players_prefix < ret->players_source && !prefix_said(l->own) &&
-	    !prefix_said(l->template) && !prefix_said(l->defaults))
+	if (prefix_said(l->own) || prefix_said(l->template) || prefix_said(l->defaults))
+		return;
+	if (!ret->players_source || ret->players_prefix < ret->players_source)
 		ret->players_prefix = ret->players_source;
 }
 
