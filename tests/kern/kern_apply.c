@@ -425,6 +425,7 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 	/* That slot is free now: whoever comes next may have it, cleared. */
 	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
 		kern.live->validation.until_ns[slot] = 5 + slot;
+		kern.live->masters_due_ns[slot] = 9 + slot;
 		kern.live->validation
 			.service_due_ns[budget_index(slot, CLASS_CHALLENGE)] = 7 + slot;
 		for (__u32 row = 0; row < COUNTER_ROWS; row++) {
@@ -443,6 +444,7 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 
 		assert_int_equal(kern.live->validation.until_ns[slot],
 				 fresh ? 0 : 5 + slot);
+		assert_int_equal(kern.live->masters_due_ns[slot], fresh ? 0 : 9 + slot);
 		assert_int_equal(
 			kern.live->validation
 				.service_due_ns[budget_index(slot, CLASS_CHALLENGE)],

@@ -143,7 +143,8 @@ void config_listen(void (*each)(const struct config_complaint *complaint, void *
 size_t config_check_interfaces(const struct config *config);
 
 /*
- * How many services that do not say `validation` or `cache` have neither by default here.
+ * How many services get no validation or no cache here, though their section does not
+ * turn it off, and their protocol has it by default.
  */
 struct config_adjusted {
 	size_t validation, cache; /* because what the shield sends might not arrive */
@@ -162,15 +163,16 @@ __u64 config_allowance(const struct config *config);
 
 /*
  * Give each service without `validation` or `cache` in its section the default of its
- * protocol. @unheard: what the shield sends might not arrive, so these services get
- * neither.
+ * protocol. @no_return_path: what the shield sends might not arrive, so these services
+ * get neither, but for the validation of Quake Enhanced, which sends nothing. A server
+ * that cannot be queried has no cache. *@ret: what is off for these reasons.
  */
 void config_resolve(struct config *config, bool no_return_path,
 		    struct config_adjusted *ret);
 
 /*
- * Write what is off for that reason: "proof for 2 services, answers for 1 service"; "":
- * nothing.
+ * Write what is off because the shield's datagrams might not arrive: "validation for 2
+ * services, cache for 1 service"; "": nothing. adjusted->uncacheable is left out.
  */
 void config_adjusted_format(const struct config_adjusted *adjusted,
 			    char ret[CONFIG_ADJUSTED]);

@@ -229,9 +229,11 @@ static int write_half(int map, const void *values, __u32 count, __u32 first)
 }
 
 /*
- * A new service starts from zero, in a used slot too. Called by write_plan(), while no
- * packet uses the slot. All members of struct live that are kept by slot must be reset
- * here or in shield_forget_slot().
+ * Let each new service start from zero. Called by write_plan() before the generation
+ * changes. Packets of the service before may use the slot until then, if find_free() had
+ * no slot without a service: the new service starts with what they count meanwhile. All
+ * members of struct live that are kept by slot must be reset here or in
+ * shield_forget_slot(), or written by write_plan().
  */
 static int reset_slots(struct shield *s, const struct plan *plan)
 {

@@ -146,6 +146,7 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 	memset(&s->shared->detected[slot], 0, sizeof(s->shared->detected[slot]));
 	memset(&s->shared->unjudged[slot], 0, sizeof(s->shared->unjudged[slot]));
 	s->shared->owners[slot] = (struct owner){ 0 };
+	s->shared->masters_due_ns[slot] = 0;
 	/* With the limits of allow-listed sources: BUDGET_ALLOWED. */
 	memset(&s->shared->service_due_ns[budget_index(slot, 0)], 0,
 	       sizeof(__u64) << CLASS_BITS);
