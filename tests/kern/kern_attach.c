@@ -242,6 +242,32 @@ static void each_interface_is_its_own(void **state)
 	assert_int_equal(system("ip link del a.5"), 0);
 }
 
+/* Under its new name an interface keeps its links: never two programs at one side. */
+static void a_renamed_interface_has_one_of_each(void **state)
+{
+	int second;
+
+	(void)state;
+	assert_int_equal(attach("left", MODE_SKB), 1);
+	assert_int_equal(system("ip link set left name port"), 0);
+	assert_int_equal(attach("port", MODE_AUTO), 0);
+	assert_true(pinned("link-port") && pinned("out-port") && pinned("in-port"));
+	assert_false(pinned("link-left") || pinned("out-left") || pinned("in-left"));
+	assert_int_equal(program_of("out-port"), id_of(shield->egress));
+	assert_true(only_link().attached);
+	/* If there are two, as an earlier version left them, one stays. */
+	second = bpf_link_create(shield->joined, (int)if_nametoindex("port"),
+				 (enum bpf_attach_type)47, NULL);
+	assert_true(second >= 0);
+	assert_int_equal(pin_replace(second, OURS, "out-left"), 0);
+	close(second);
+	assert_int_equal(attach("port", MODE_AUTO), 0);
+	assert_false(pinned("out-left"));
+	assert_true(only_link().attached);
+	shield_release(shield, "port");
+	assert_int_equal(system("ip link set port name left"), 0);
+}
+
 /* A filter, as kernels have it that know no tcx: seen, and taken off with the rest. */
 static void filters_are_ours_too(void **state)
 {
@@ -426,6 +452,7 @@ int main(void)
 		TEST(generic_mode_has_a_third),
 		TEST(largest_mtu_is_the_one_that_is_named),
 		TEST(each_interface_is_its_own),
+		TEST(a_renamed_interface_has_one_of_each),
 		TEST(filters_are_ours_too),
 		TEST(what_is_foreign_stays),
 		TEST(beside_the_machines),

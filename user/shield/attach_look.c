@@ -3,10 +3,8 @@
  * attach_look.c - what is attached where, and whether an interface could be attached to:
  * looking, changing nothing.
  *
- * Nothing here needs the lock of the tables. The callbacks of each_link() get a
- * descriptor that each_link_in() closes, and may unlink the pin that they are called for.
+ * Nothing here needs the lock of the tables.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <net/if_arp.h>
 #include <stdio.h>
@@ -34,60 +32,6 @@ enum attach_mode mode_on(__u32 ifindex)
 	    query.attach_mode == XDP_ATTACHED_SKB)
 		return MODE_SKB;
 	return MODE_NATIVE;
-}
-
-/* --- the links that are pinned --------------------------------------------------- */
-
-/* The callback of each_link(), for each directory. */
-struct link_walk {
-	int (*each)(const char *dir, const char *name, int fd,
-		    const struct bpf_link_info *info, void *context);
-	void *context;
-};
-
-/*
- * Call walk->each with every link pinned in @dir, until it returns non-zero. Called by
- * each_link(), and by pins_each_dir() for it. A prefix that attach_xdp.c or attach_tc.c
- * pins under must be here, or detach misses it.
- */
-static int each_link_in(const char *dir, void *context)
-{
-	const struct link_walk *walk = context;
-	struct dirent *entry;
-	DIR *d = opendir(dir);
-	int err = 0;
-
-	if (!d)
-		return errno == ENOENT ? 0 : -errno;
-	while (!err && (entry = readdir(d))) {
-		struct bpf_link_info info = { 0 };
-		__u32 size = sizeof(info);
-		int fd;
-
-		if (strncmp(entry->d_name, "link-", 5) != 0 &&
-		    strncmp(entry->d_name, "out-", 4) != 0 &&
-		    strncmp(entry->d_name, "in-", 3) != 0)
-			continue;
-		fd = pin_open(dir, entry->d_name);
-		if (fd < 0)
-			continue;
-		if (!bpf_obj_get_info_by_fd(fd, &info, &size))
-			err = walk->each(dir, entry->d_name, fd, &info, walk->context);
-		close(fd);
-	}
-	closedir(d);
-	return err;
-}
-
-int each_link(const char *pin_dir,
-	      int (*each)(const char *dir, const char *name, int fd,
-			  const struct bpf_link_info *info, void *context),
-	      void *context)
-{
-	struct link_walk walk = { each, context };
-
-	return pin_dir ? each_link_in(pin_dir, &walk)
-		       : pins_each_dir(each_link_in, &walk);
 }
 
 bool shield_on_veth(const char *interface)

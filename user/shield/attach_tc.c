@@ -51,35 +51,41 @@ static void pin_of(enum tc_side side, const char *interface, char *ret, size_t s
 
 struct exchange {
 	struct shield *shield;
-	const char *pin;
+	const char *pin; /* as pin_of() writes it */
+	const char *prefix;
+	__u32 ifindex;
 	int program;
+	bool done;
 };
 
 /*
- * Exchange the program of the link that is pinned in @dir, and pin it with us. 1: done,
- * 0: there is none, or it is of an interface that is gone; -errno after a message. Called
- * by attach_tcx() for our directory, then for all.
+ * Exchange the program of a link at this side of the interface, and pin the link with us
+ * under the interface's present name. A second one of ours is taken off: both would
+ * withhold. The callback of attach_tcx(), for our directory, then for all. 0, or -errno
+ * after a message.
  */
-static int exchange_in(const char *dir, void *context)
+static int exchange(const char *dir, const char *name, int fd,
+		    const struct bpf_link_info *info, void *context)
 {
-	const struct exchange *x = context;
-	bool ours = !strcmp(dir, x->shield->dir);
-	int fd = pin_open(dir, x->pin);
+	struct exchange *x = context;
+	bool ours = !strcmp(dir, x->shield->dir) && !strcmp(name, x->pin);
+	size_t n = strlen(x->prefix);
 	char path[PATH_MAX];
 	int err;
 
-	if (fd < 0 || pin_path(path, sizeof(path), dir, x->pin))
+	/* tcx is newer than our headers; its ifindex is where XDP's is. */
+	if (strncmp(name, x->prefix, n) != 0 || name[n] != '-' ||
+	    info->xdp.ifindex != x->ifindex || pin_path(path, sizeof(path), dir, name))
 		return 0;
-	err = bpf_link_update(fd, x->program, NULL) ? 0 : 1;
-	if (err && !ours) {
-		int pinned = pin_replace(fd, x->shield->dir, x->pin);
-
-		err = pinned ? pinned : err;
+	if ((!x->done || ours) && !bpf_link_update(fd, x->program, NULL)) {
+		err = ours ? 0 : pin_replace(fd, x->shield->dir, x->pin);
+		if (err)
+			return err;
+		x->done = true;
 	}
-	close(fd);
-	if (!err || !ours)
+	if (!ours)
 		unlink(path);
-	return err;
+	return 0;
 }
 
 /* 0: done, 1: this kernel has no tcx, -errno after a message. Called by tc_attach(). */
@@ -87,20 +93,24 @@ static int attach_tcx(struct shield *s, enum tc_side side, const char *interface
 		      __u32 ifindex)
 {
 	char pin[IF_NAMESIZE + 8];
-	struct exchange x = { s, pin, program_of(s, side) };
+	struct exchange x = { .shield = s,
+			      .pin = pin,
+			      .prefix = hooks[side].prefix,
+			      .ifindex = ifindex,
+			      .program = program_of(s, side) };
 	LIBBPF_OPTS(bpf_link_create_opts, opts);
 	int fd, err;
 
 	pin_of(side, interface, pin, sizeof(pin));
-	err = exchange_in(s->dir, &x);
+	err = each_link(s->dir, exchange, &x);
 	/*
 	 * Replace the program of a quakeshield with other tables in one step too, so that
 	 * never two programs withhold, and never none.
 	 */
-	if (!err)
-		err = pins_each_dir(exchange_in, &x);
-	if (err)
-		return err < 0 ? err : 0;
+	if (!err && !x.done)
+		err = each_link(NULL, exchange, &x);
+	if (err || x.done)
+		return err;
 	fd = bpf_link_create(x.program, (int)ifindex,
 			     (enum bpf_attach_type)hooks[side].tcx, &opts);
 	if (fd < 0)

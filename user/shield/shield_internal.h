@@ -221,6 +221,18 @@ int pins_each_dir(int (*each)(const char *dir, void *context), void *context);
 /* Unlink every pin in @dir, then @dir. */
 void pins_remove_dir(const char *dir);
 
+struct bpf_link_info;
+
+/*
+ * Call @each with every link pinned in @pin_dir (NULL: in every ABI's directory, ours and
+ * older ones) until it returns non-zero, which is returned; -errno: it cannot be read.
+ * @each may unlink that pin, and must not close @fd.
+ */
+int each_link(const char *pin_dir,
+	      int (*each)(const char *dir, const char *name, int fd,
+			  const struct bpf_link_info *info, void *context),
+	      void *context);
+
 /* --- attach_tc.c --------------------------------------------------------------- */
 
 enum tc_side {
@@ -251,16 +263,6 @@ bool tc_is_ours(const char *dir, enum tc_side side, const char *interface, __u32
 
 /* --- attach_look.c ------------------------------------------------- */
 
-struct bpf_link_info;
-
-/*
- * Call @each with every link pinned in @pin_dir (NULL: in every ABI's directory, ours and
- * older ones) until it returns non-zero, which is returned; -errno: it cannot be read.
- */
-int each_link(const char *pin_dir,
-	      int (*each)(const char *dir, const char *name, int fd,
-			  const struct bpf_link_info *info, void *context),
-	      void *context);
 /*
  * Return the mode of the XDP program on the interface; MODE_NATIVE too where there is
  * none.
