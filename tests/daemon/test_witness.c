@@ -27,8 +27,14 @@
 static struct config config;
 static __u64 now_ns;
 static __u64 judged; /* datagrams that the programs have counted */
+static int forgotten; /* how often a note was taken back */
 static int arrived; /* and that have come in elsewhere, since the last look */
 static struct unjudged noted;
+
+unsigned int if_nametoindex(const char *name)
+{
+	return !strcmp(name, "eth7") ? ELSEWHERE : 0;
+}
 
 int arrivals_open(void)
 {
@@ -98,6 +104,7 @@ void shield_unjudged_put(struct shield *shield, __u32 slot, int ifindex, bool al
 {
 	(void)shield;
 	assert_int_equal(slot, SLOT);
+	forgotten += !ifindex;
 	noted = (struct unjudged){ (__u32)ifindex, (__u32)(now_ns >> 30), all };
 }
 
@@ -106,9 +113,9 @@ enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 receive
 {
 	__u32 age = (__u32)(now_ns >> 30) - noted.seen_s;
 
-	(void)shield, (void)slot;
+	(void)shield;
 	strcpy(ret_interface, "eth7");
-	if (noted.ifindex && age <= UNJUDGED_AGE_S)
+	if (noted.ifindex && age <= UNJUDGED_AGE_S && slot == SLOT)
 		return noted.all ? JUDGED_NO : JUDGED_PARTLY;
 	return received ? JUDGED_YES : JUDGED_UNKNOWN;
 }
@@ -168,7 +175,7 @@ static void a_quiet_service_is_noted_at_its_third_datagram(void **state)
 			now_ns += (__u64)LOOK_S * 1000000000;
 			arrived = look % every[i] == 0;
 			witness_look(w);
-			assert_int_equal(shield_judged(NULL, 0, 0, by), JUDGED_NO);
+			assert_int_equal(shield_judged(NULL, SLOT, 0, by), JUDGED_NO);
 		}
 		witness_close(w);
 	}
@@ -188,11 +195,49 @@ static void strays_do_not_make_a_service_unprotected(void **state)
 	witness_close(w);
 }
 
+/* The daemon asked for that interface: it must not go on asking once it is named. */
+static void a_named_interface_ends_the_note(void **state)
+{
+	struct witness *w = watch();
+	char said[1024];
+
+	(void)state;
+	stderr_catch();
+	assert_int_equal(noted_after(w, 3, 1), 3);
+	forgotten = 0;
+	/* Another one changes nothing, with this daemon or the next. */
+	strcpy(config.interfaces[0], "eth6");
+	config.interface_count = 1;
+	witness_reload(w, &config);
+	assert_int_equal(noted.ifindex, ELSEWHERE);
+	witness_close(w);
+	w = witness_open(NULL, &config);
+	assert_int_equal(noted.ifindex, ELSEWHERE);
+	assert_int_equal(forgotten, 0);
+	strcpy(config.interfaces[0], "eth7");
+	witness_reload(w, &config);
+	assert_int_equal(noted.ifindex, 0);
+	assert_int_equal(forgotten, 1);
+	/* A datagram that was on its way is not noted again. */
+	arrived = 3;
+	witness_look(w);
+	assert_int_equal(noted.ifindex, 0);
+	witness_close(w);
+	/* A restart names it, too. */
+	noted = (struct unjudged){ ELSEWHERE, (__u32)(now_ns >> 30), 1 };
+	w = witness_open(NULL, &config);
+	assert_int_equal(noted.ifindex, 0);
+	witness_close(w);
+	stderr_release(said, sizeof(said));
+	assert_null(strstr(said, "for 2 minutes"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_quiet_service_is_noted_at_its_third_datagram),
 		cmocka_unit_test(strays_do_not_make_a_service_unprotected),
+		cmocka_unit_test(a_named_interface_ends_the_note),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,44 +45,6 @@ struct witness {
 	unsigned int count; /* of all looks */
 };
 
-struct witness *witness_open(struct shield *shield, const struct config *config)
-{
-	struct witness *w = calloc(1, sizeof(*w));
-
-	if (!w) {
-		log_error("not enough memory");
-		return NULL;
-	}
-	w->shield = shield;
-	w->config = config;
-	w->fd = arrivals_open();
-	if (w->fd < 0)
-		log_info(
-			"what comes in by interfaces that are not protected is not seen: %s "
-			"(it takes CAP_NET_RAW)",
-			strerror(-w->fd));
-	return w;
-}
-
-void witness_reload(struct witness *w, const struct config *config)
-{
-	if (!w)
-		return;
-	w->config = config;
-	w->looks = 0;
-	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		w->seen[slot].reported = JUDGED_UNKNOWN;
-}
-
-void witness_close(struct witness *w)
-{
-	if (!w)
-		return;
-	if (w->fd >= 0)
-		close(w->fd);
-	free(w);
-}
-
 /*
  * Return true if @index is that of an interface of the configuration. By name, so that an
  * interface that comes again counts.
@@ -97,7 +59,7 @@ static bool is_ours(const struct witness *w, int index)
 
 /*
  * Is @index ours, or does what arrives at it come in by one of ours? @w->rows: of the
- * last listen_anew().
+ * last rows_read().
  */
 static bool is_judged(const struct witness *w, int index)
 {
@@ -120,6 +82,72 @@ static bool is_below(const struct witness *w, int index)
 	return false;
 }
 
+/* Fill in w->rows. Called before they are looked at with another configuration. */
+static void rows_read(struct witness *w)
+{
+	int count = netlinks_read(w->rows);
+
+	w->row_count = count > 0 ? (size_t)count : 0;
+}
+
+/*
+ * Forget what was noted of services that came in by interfaces which are judged now: the
+ * configuration names them, as was asked for. Called with each new configuration.
+ */
+static void forget_judged(struct witness *w)
+{
+	char by[IF_NAMESIZE];
+
+	rows_read(w);
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		if (shield_judged(w->shield, slot, 0, by) < JUDGED_PARTLY ||
+		    !is_judged(w, (int)if_nametoindex(by)))
+			continue;
+		shield_unjudged_put(w->shield, slot, 0, false);
+		w->seen[slot].hits = 0;
+	}
+}
+
+struct witness *witness_open(struct shield *shield, const struct config *config)
+{
+	struct witness *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		log_error("not enough memory");
+		return NULL;
+	}
+	w->shield = shield;
+	w->config = config;
+	w->fd = arrivals_open();
+	if (w->fd < 0)
+		log_info(
+			"what comes in by interfaces that are not protected is not seen: %s "
+			"(it takes CAP_NET_RAW)",
+			strerror(-w->fd));
+	forget_judged(w);
+	return w;
+}
+
+void witness_reload(struct witness *w, const struct config *config)
+{
+	if (!w)
+		return;
+	w->config = config;
+	w->looks = 0;
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		w->seen[slot].reported = JUDGED_UNKNOWN;
+	forget_judged(w);
+}
+
+void witness_close(struct witness *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w);
+}
+
 /*
  * Look from now on at all interfaces that are neither ours nor the loopback. Called at
  * the end of witness_look(): interfaces may have changed.
@@ -127,10 +155,10 @@ static bool is_below(const struct witness *w, int index)
 static void listen_anew(struct witness *w)
 {
 	__u16 ports[ARRIVALS_PORTS];
-	int skipped[ARRIVALS_SKIPPED], count = netlinks_read(w->rows);
+	int skipped[ARRIVALS_SKIPPED];
 	size_t port_count = 0, skipped_count = 0;
 
-	w->row_count = count > 0 ? (size_t)count : 0;
+	rows_read(w);
 	for (size_t i = 0; i < w->row_count && skipped_count < ARRIVALS_SKIPPED; i++)
 		if (w->rows[i].loopback || is_judged(w, w->rows[i].index))
 			skipped[skipped_count++] = w->rows[i].index;

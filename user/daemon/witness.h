@@ -21,7 +21,10 @@ struct witness;
  * CAP_NET_RAW it sees nothing, and says so.
  */
 struct witness *witness_open(struct shield *shield, const struct config *config);
-/* Look for the services of @config, which is in force now. */
+/*
+ * Look for the services of @config, which is in force now, and forget what came in by
+ * interfaces that it names.
+ */
 void witness_reload(struct witness *witness, const struct config *config);
 /* Note what has come in since the last look, some seconds ago. */
 void witness_look(struct witness *witness);
