@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/commands.h"
 #include "cmd/options.h"
 #include "lib/log.h"
 #include "lib/nearest.h"
@@ -50,7 +51,8 @@ static int no_such_command(const char *name)
 	return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+/* Return the exit status of the command line, before what it printed is written out. */
+static int run(int argc, char **argv)
 {
 	const struct command *command;
 
@@ -67,4 +69,14 @@ int main(int argc, char **argv)
 	command = command_find(commands, argv[1]);
 	return command ? command_run(command, argc - 1, argv + 1)
 		       : no_such_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	int status = run(argc, argv);
+
+	/* A command that has told of a failed write has this status already. */
+	if (status != EXIT_REST && print_end(argc < 2 ? "help" : argv[1]))
+		status = EXIT_REST;
+	return status;
 }

@@ -47,7 +47,8 @@ full_disk()
 
 	echo 'service "ffa" { protocol = quake3 port = 27960 }' >"$work/full.conf"
 	for command in "check -c $work/full.conf" "check --print -c $work/full.conf" \
-		"completion bash" "completion zsh" "completion fish"; do
+		"completion bash" "completion zsh" "completion fish" attacks "probe -i lo" \
+		"explain --help" help --version; do
 		# shellcheck disable=SC2086
 		"$SHIELD" $command >/dev/full 2>"$work/err" && return 1
 		cat "$work/err"

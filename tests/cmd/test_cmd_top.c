@@ -270,7 +270,7 @@ static void nothing_loaded_is_looked_for_again(void **state)
 	assert_int_equal(seen.opened, seen.closed);
 
 	begin(NULL);
-	plan.open_err = -EPERM;
+	plan.stats_err = -EIO;
 	assert_int_equal(run_top(true), 0);
 	assert_false(seen.collected);
 	assert_string_equal(seen.trouble, "");
@@ -291,6 +291,8 @@ static void statuses_say_what_was_wrong(void **state)
 		{ true, 0, -EIO, EXIT_REST, 1 },
 		{ true, 0, -EPERM, EXIT_DENIED, 1 },
 	};
+		{ true, -EPERM, 0, EXIT_DENIED, 0 },
+		{ true, -ENOENT, -ENOENT, EXIT_NOT_LOADED, 1 },
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {

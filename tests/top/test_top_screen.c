@@ -445,6 +445,7 @@ static void once_says_what_is_wrong(void **state)
 static void a_full_disk_is_said(void **state)
 {
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC), saved = dup(1), err;
+	char said[256];
 
 	(void)state;
 	if (full < 0) {
@@ -453,12 +454,15 @@ static void a_full_disk_is_said(void **state)
 	}
 	fflush(stdout);
 	dup2(full, 1);
+	stderr_catch();
 	err = top_once(top, look, &plan);
+	stderr_release(said, sizeof(said));
 	dup2(saved, 1);
 	clearerr(stdout);
 	close(saved);
 	close(full);
 	assert_int_equal(err, -ENOSPC);
+	assert_non_null(strstr(said, "top: cannot write: No space left on device"));
 }
 
 #undef TEST

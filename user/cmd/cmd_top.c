@@ -78,20 +78,11 @@ int cmd_top(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
 	struct shield *shield;
+	bool once = call_has(call, OPTION_ONCE);
 	struct top *top;
 	int err;
 
-	bool once = call_has(call, OPTION_ONCE);
-
-	if (once) {
-		top = calloc(1, sizeof(*top));
-		if (!top)
-			return EXIT_REST;
-		err = top_once(top, collect, (void *)pin);
-		top_free(top);
-		return err == -ENOENT ? EXIT_NOT_LOADED : exit_status(err);
-	}
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+	if (!once && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
 		log_error(
 			"top: needs a terminal, or --once; see also `quakeshield stats`");
 		return EXIT_REST;
@@ -105,7 +96,7 @@ int cmd_top(const struct call *call)
 	top = calloc(1, sizeof(*top));
 	if (!top)
 		return EXIT_REST;
-	err = top_run(top, collect, (void *)pin) ? EXIT_REST : 0;
+	err = (once ? top_once : top_run)(top, collect, (void *)pin);
 	top_free(top);
-	return err;
+	return once && err == -ENOENT ? EXIT_NOT_LOADED : exit_status(err);
 }

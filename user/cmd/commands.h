@@ -77,7 +77,7 @@ struct json_t *json_text(const char *text);
 
 /*
  * Write out what was printed to stdout. Returns the exit status, EXIT_REST after a
- * message.
+ * message. Called by main() after each command, and by some commands themselves.
  */
 int print_end(const char *command);
 

@@ -180,6 +180,7 @@ int top_once(struct top *top, top_collect *collect, void *context)
 	FILE *nowhere = fopen("/dev/null", "r+e");
 	SCREEN *screen = NULL;
 	bool good;
+	int err;
 
 	if (nowhere) {
 		char lines[16];
@@ -210,7 +211,13 @@ int top_once(struct top *top, top_collect *collect, void *context)
 	fclose(nowhere);
 	if (!good)
 		return -EIO;
-	if (*top->trouble)
+	if (*top->trouble) {
 		log_error("top: %s", top->trouble);
-	return *top->trouble ? -ENOENT : fflush(stdout) ? -errno : 0;
+		return -ENOENT;
+	}
+	if (!fflush(stdout))
+		return 0;
+	err = -errno;
+	log_error("top: cannot write: %s", strerror(-err));
+	return err;
 }
