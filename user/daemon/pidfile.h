@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * pidfile.h - makes sure that one `quakeshield run` at a time uses a pin directory, by a
- * locked pid file in a directory that only root may open: /run/quakeshield/daemon-*.pid.
- * The first line holds the process; the next lines hold what other commands must know of
- * how it was started.
+ * locked pid file that only root may open: /run/quakeshield/daemon-*.pid. The first line
+ * holds the process; the next lines hold what other commands must know of how it was
+ * started.
  */
 #ifndef PIDFILE_H
 #define PIDFILE_H

@@ -119,8 +119,8 @@ enum pins_life shield_pins_life(void)
  * move away what is pinned in it. Where the BPF file system itself is open to all, as a
  * plain mount(8) leaves it, any user could have made it before. A link into it is
  * refused, too, since nothing above its target is looked at. 0, or -EACCES or -errno
- * after a message. Called for each directory on the way to pins that are opened, made or
- * removed as root.
+ * after a message. Called for each directory on the way to pins that are made, detached
+ * or taken over; shield_open(), which changes none of them, does not call it.
  */
 static int pins_check_dir(const char *path)
 {

@@ -81,13 +81,13 @@ json_t *stats_json_link(const struct shield_link *link);
 /*
  * Write the snapshot as one object on one line: docs/reference/json.md. @decoded: what
  * the daemon's decoding tells, an object of objects by the service's name
- * (decoded_json()), or NULL. 0, or -EIO: @out did not take it.
+ * (decoded_json()), or NULL. 0, -ENOMEM, or -EIO: @out did not take it.
  */
 int stats_json(const struct stats *stats, const json_t *decoded, FILE *out);
 
 /*
- * Write tables for a terminal: interfaces, services, frames for no service, tables' use.
- * 0, -EIO, or -ENOMEM.
+ * Write tables for a terminal: interfaces, services, frames for no service. 0, -EIO, or
+ * -ENOMEM.
  */
 int stats_text(const struct stats *stats, FILE *out);
 

@@ -342,7 +342,7 @@ static void draw_help(int y)
 		"pass/s drop/s rsp/s chal/s   datagrams received, a second, by what became of",
 		"             them: chal were sent a challenge",
 		"!            the service is under attack: `quakeshield attacks` tells more",
-		"quiet        no player, and nothing received or sent for a minute of looking",
+		"quiet        no player, and nothing seen received or sent in the last minute",
 		"ampl    octets on the wire to peers who are no players, for each from them;",
 		"        not told before 64 KiB came from them",
 		"[####......]  of the limit that unvalidated clients share; full: more are refused",
