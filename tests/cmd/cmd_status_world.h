@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "cmd/commands.h"
+#include "cmd/fake_in_force.h"
 #include "daemon/pidfile.h"
 #include "stats/self_test.h"
 #include "stats/stats.h"

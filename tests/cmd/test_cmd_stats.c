@@ -16,6 +16,7 @@
 #include "cmd/cmd_print.h"
 #include "cmd/cmd_support.h"
 #include "cmd/commands.h"
+#include "cmd/fake_in_force.h"
 #include "lag/lag_file.h"
 #include "stats/day.h"
 #include "stats/stats.h"

@@ -34,6 +34,7 @@ static int begin(void **state)
 	memset(&now, 0, sizeof(now));
 	memset(&seen, 0, sizeof(seen));
 	now.veth = "";
+	in_force_remove(NULL);
 	return 0;
 }
 
@@ -355,6 +356,41 @@ static void what_is_not_protected_is_a_status(void **state)
 	assert_non_null(strstr(said_out, "\"protected\":false"));
 }
 
+/*
+ * An interface that the configuration in force names and that carries nothing is not
+ * protected, whether or not it is there. One that is attached is not shown twice.
+ */
+static void what_is_configured_and_not_attached_is_not_protected(void **state)
+{
+	struct config *config = calloc(1, sizeof(*config));
+
+	(void)state;
+	assert_non_null(config);
+	config->interface_count = 1;
+	strcpy(config->interfaces[0], "eth7");
+	strcpy(config->interfaces[1], "gone9");
+	strcpy(config->interfaces[2], "lo");
+	fake_in_force[IN_FORCE] = config;
+	attach("eth7",
+	       (struct shield_link){ .mode = MODE_SKB, .attached = true, .since = 7 });
+	shows("status", 0, "eth7: protected, skb mode, since second 7\n" REST, "");
+	config->interface_count = 2;
+	shows("status", EXIT_UNPROTECTED,
+	      "eth7: protected, skb mode, since second 7\n"
+	      "gone9: not protected: there is no such interface now\n" REST,
+	      "");
+	assert_int_equal(say("status --json"), EXIT_UNPROTECTED);
+	assert_non_null(strstr(said_out, "\"interfaces\":[\"eth7\",\"gone9\"]"));
+	assert_non_null(strstr(said_out, "\"protected\":false"));
+	config->interface_count = 3;
+	now.link_count = 0;
+	shows("status", EXIT_UNPROTECTED,
+	      "eth7: not protected: there is no such interface now\n"
+	      "gone9: not protected: there is no such interface now\n"
+	      "lo: not protected: no program is attached\n" REST,
+	      "");
+}
+
 /* More links than there may be interfaces are not read beyond what there is. */
 static void more_links_than_there_is_room_for(void **state)
 {
@@ -426,6 +462,7 @@ int main(void)
 		TEST(dormant_interface_is_said),
 		TEST(what_is_not_judged_is_not_protected),
 		TEST(what_is_not_protected_is_a_status),
+		TEST(what_is_configured_and_not_attached_is_not_protected),
 		TEST(more_links_than_there_is_room_for),
 		TEST(observing_is_said),
 		TEST(what_cannot_be_opened_is_a_status),

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cmd/commands.h"
+#include "cmd/fake_in_force.h"
 #include "daemon/pidfile.h"
 #include "incident/incident_now.h"
 #include "shield/shield.h"
@@ -290,9 +291,9 @@ static void statuses_say_what_was_wrong(void **state)
 		{ true, 0, -ENOENT, EXIT_NOT_LOADED, 1 },
 		{ true, 0, -EIO, EXIT_REST, 1 },
 		{ true, 0, -EPERM, EXIT_DENIED, 1 },
-	};
 		{ true, -EPERM, 0, EXIT_DENIED, 0 },
 		{ true, -ENOENT, -ENOENT, EXIT_NOT_LOADED, 1 },
+	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {

@@ -41,7 +41,8 @@ static struct {
 static void (*tick)(void *);
 static void *tick_context;
 static bool no_timer, healthy;
-static struct stats stats;
+static struct stats stats = { .generation = 17, .link_count = 1 };
+static struct config config, next;
 /* Told apart by where they are. */
 static char cache_is, live_is, monitor_is, http_is, decoded_is;
 
@@ -118,6 +119,25 @@ const struct day *stats_cache_day(const struct stats_cache *watch)
 	return (const struct day *)watch;
 }
 
+/* A row for each of the configuration, at its end. */
+size_t shield_links_named(struct shield_link *links, size_t count,
+			  const char (*named)[IF_NAMESIZE], size_t named_count)
+{
+	assert_int_equal(count, stats.link_count);
+	for (size_t i = 0; i < named_count; i++)
+		memcpy(links[count + i].interface, named[i], IF_NAMESIZE);
+	return count + named_count;
+}
+
+/* The snapshot of the cache, with those rows. */
+static void same(const struct stats *of)
+{
+	assert_int_equal(of->generation, 17);
+	assert_int_equal(stats.link_count, 1);
+	assert_true(of->link_count > 1);
+	assert_string_equal(of->links[1].interface, next.interfaces[0]);
+}
+
 bool loop_every(int ms, void (*each)(void *context), void *context)
 {
 	assert_int_equal(ms, 1000);
@@ -135,23 +155,23 @@ int metrics_write(const struct stats *of, const struct decoded *decoded,
 		  const struct incident_watch *watches, enum ometric_format format,
 		  FILE *out)
 {
-	assert_ptr_equal(of, &stats);
+	same(of);
 	fprintf(out, "metrics %s%s%s", format == OMETRIC_TEXT ? "text" : "open",
 		decoded ? " decoded" : "", watches ? " attacks" : "");
 	return 0;
 }
 
-bool health_write(const struct stats *of, const char (*interfaces)[IF_NAMESIZE],
-		  size_t count, FILE *out)
+bool health_write(const struct stats *of, FILE *out)
 {
-	assert_ptr_equal(of, &stats);
-	fprintf(out, "health %zu %s", count, interfaces[0]);
+	same(of);
+	fprintf(out, "health %zu %s", of->link_count,
+		of->links[of->link_count - 1].interface);
 	return healthy;
 }
 
 int stats_json(const struct stats *of, const json_t *decoded, FILE *out)
 {
-	assert_ptr_equal(of, &stats);
+	same(of);
 	fprintf(out, "stats%s", decoded ? " decoded" : "");
 	return 0;
 }
@@ -204,7 +224,6 @@ int incident_monitor_json(const struct incident_monitor *monitor, FILE *out)
 
 /* --- a daemon ---------------------------------------------------------------------- */
 
-static struct config config, next;
 static struct serve *serve;
 static char said[1024];
 
@@ -280,7 +299,7 @@ static void each_page_is_its_own(void **state)
 	static const struct row before[] = {
 		{ "/metrics", "text/plain", 200, false, "metrics text" },
 		{ "/metrics", NULL, 200, false, "metrics open" },
-		{ "/health", NULL, 200, false, "health 1 eth0" },
+		{ "/health", NULL, 200, false, "health 2 eth0" },
 		{ "/stats.json", NULL, 200, false, "stats" },
 		{ "/history.json", NULL, 200, false, "history" },
 		{ "/day.json", NULL, 200, false, "day" },
@@ -333,7 +352,7 @@ static void a_type_is_what_it_says(void **state)
 static void what_is_wrong_is_in_the_status(void **state)
 {
 	static const struct row ill[] = {
-		{ "/health", NULL, 503, false, "health 1 eth0" },
+		{ "/health", NULL, 503, false, "health 2 eth0" },
 	};
 	static const struct row blind[] = {
 		{ "/metrics", NULL, -EIO, false, "" },
@@ -360,11 +379,12 @@ static void reload(void)
 /* Who is reading goes on reading, unless the address is another. */
 static void a_reload_keeps_what_it_can(void **state)
 {
-	static const struct row health = { "/health", NULL, 200, false, "health 2 eth7" };
+	static const struct row health = { "/health", NULL, 200, false, "health 3 eth1" };
 
 	(void)state;
 	next.interface_count = 2;
 	strcpy(next.interfaces[0], "eth7");
+	strcpy(next.interfaces[1], "eth1");
 	reload();
 	assert_int_equal(web.starts, 1);
 	assert_int_equal(web.stops, 0);

@@ -296,6 +296,11 @@ test_waits()
 	net_check "absent at start: starts" heal_start
 	net_check "absent at start: is said" said "'later0' is not there yet"
 	net_check "absent at start: the other is protected" protected heal1
+	net_check "absent at start: status ends with 5" status_ends 5
+	net_check "absent at start: status names it" status_says '^later0: not protected: there is no'
+	net_check "absent at start: JSON says so" link_of later0 '.missing and .since == null'
+	net_check "absent at start: the metric is 0" protected_metric later0 0
+	net_check "absent at start: health says it" healthy_says 503 '^later0: not protected: there is no'
 	pair later0
 	net_check "attached within a second when it comes" net_until 1 protected later0
 	shield_stop TERM
@@ -319,6 +324,23 @@ start_fails()
 }
 
 # The file is good all the same: the program may be gone when it is run.
+status_ends() # STATUS
+{
+	net_in server "$SHIELD" status >"$work/status"
+	[ $? = "$1" ]
+}
+
+status_says() # PATTERN
+{
+	net_in server "$SHIELD" status | grep -q "$1"
+}
+
+protected_metric() # DEVICE VALUE
+{
+	net_in server curl -s http://127.0.0.1:9127/metrics |
+		grep -q "^quakeshield_interface_protected{interface=\"$1\"} $2\$"
+}
+
 foreign_warned()
 {
 	heal_config heal0 heal1 >"$work/foreign.conf"

@@ -280,6 +280,34 @@ static void links_are_what_is_on_interfaces(void **state)
 	unlink(OURS "/elsewhere-right");
 }
 
+/* An interface that is named and has no link has a row of its own, as it is now. */
+static void what_is_named_has_a_row(void **state)
+{
+	static const char named[][IF_NAMESIZE] = { "left", "lo", "right", "wire9" };
+	struct shield_link links[8];
+	const struct shield_link *l;
+	__u32 right;
+
+	(void)state;
+	memset(links, 0x5a, sizeof(links));
+	link_to("left", 0, OURS "/link-left");
+	right = link_to("right", 0, OURS "/elsewhere-right");
+	assert_int_equal(shield_links(&shield, links, 4), 1);
+	assert_int_equal(shield_links_named(links, 1, named, 1), 1);
+	assert_int_equal(shield_links_named(links, 1, named, 4), 4);
+	assert_true(link_of(links, 4, "left")->ingress);
+	l = link_of(links, 4, "lo");
+	assert_true(l->loopback && !l->missing && !l->program_id);
+	l = link_of(links, 4, "right");
+	assert_int_equal(l->program_id, right);
+	assert_true(l->down && !l->missing);
+	assert_true(link_of(links, 4, "wire9")->missing);
+	for (size_t i = 1; i < 4; i++)
+		assert_false(links[i].since || links[i].ingress || links[i].egress ||
+			     shield_link_protects(&links[i]));
+	unlink(OURS "/elsewhere-right");
+}
+
 /* The daemon's note on an interface is told of its link, and of no other. */
 static void a_program_that_does_not_run_is_told(void **state)
 {
@@ -387,6 +415,7 @@ int main(void)
 		TEST(a_mode_is_that_of_the_program),
 		TEST(dormant_link_is_not_down),
 		TEST(links_are_what_is_on_interfaces),
+		TEST(what_is_named_has_a_row),
 		TEST(a_program_that_does_not_run_is_told),
 		TEST(an_interface_that_is_gone_has_its_name),
 		TEST(nobody_may_hear_what_a_veth_sends_back),

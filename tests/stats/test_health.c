@@ -12,7 +12,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "config/config.h"
 #include "stats/health.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -21,31 +20,25 @@ static void health(void **state)
 {
 	static const struct {
 		struct shield_link link;
-		const char *configured;
 		bool good;
 		const char *text;
 	} rows[] = {
 		{ { .interface = "eth0", .attached = true, .program_id = 5 },
-		  "eth0",
 		  true,
 		  "1 of 1 interface protected\n" },
 		{ { .interface = "eth0", .program_id = 6 },
-		  "eth0",
 		  false,
 		  "eth0: not protected: another program (id 6) is attached\n"
 		  "0 of 1 interface protected\n" },
 		{ { .interface = "eth0" },
-		  "eth0",
 		  false,
 		  "eth0: not protected: no program is attached\n"
 		  "0 of 1 interface protected\n" },
 		{ { .interface = "eth0", .missing = true },
-		  "eth0",
 		  false,
 		  "eth0: not protected: there is no such interface now\n"
 		  "0 of 1 interface protected\n" },
 		{ { .interface = "eth0", .ingress = true, .program_id = 5 },
-		  "eth0",
 		  false,
 		  "eth0: half protected: our program is not on what leaves by it\n"
 		  "0 of 1 interface protected\n" },
@@ -53,7 +46,6 @@ static void health(void **state)
 		    .ingress = true,
 		    .egress = true,
 		    .program_id = 5 },
-		  "eth0",
 		  false,
 		  "eth0: half protected: our program is not on what the machine joins\n"
 		  "0 of 1 interface protected\n" },
@@ -63,42 +55,28 @@ static void health(void **state)
 		    .egress = true,
 		    .program_id = 5,
 		    .unrun_since = 1700000000 },
-		  "eth0",
 		  false,
 		  "eth0: attached, judges nothing since 2023-11-14T22:13:20Z: its driver does "
 		  "not run our program\n"
 		  "0 of 1 interface protected\n" },
-		{ { .interface = "eth1", .attached = true, .program_id = 5 },
-		  "eth0",
-		  false,
-		  "eth0: not protected: it is gone, or never was\n"
-		  "0 of 1 interface protected\n" },
 	};
-	struct config *config = calloc(1, sizeof(*config));
 
 	(void)state;
-	assert_non_null(config);
-	config->interface_count = 1;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct stats s = { .links = { rows[i].link }, .link_count = 1 };
 		char text[256];
 		FILE *out = fmemopen(text, sizeof(text), "w");
 
 		assert_non_null(out);
-		strcpy(config->interfaces[0], rows[i].configured);
-		assert_int_equal(health_write(&s, config->interfaces,
-					      config->interface_count, out),
-				 rows[i].good);
+		assert_int_equal(health_write(&s, out), rows[i].good);
 		fclose(out);
 		assert_string_equal(text, rows[i].text);
 	}
-	free(config);
 }
 
 /* A service that is only observed is not called protected. */
 static void health_observing(void **state)
 {
-	static const char eth0[][IF_NAMESIZE] = { "eth0" };
 	static const struct {
 		__u8 ffa, duel;
 		const char *text;
@@ -126,7 +104,7 @@ static void health_observing(void **state)
 		assert_non_null(out);
 		two[0].service.observe = rows[i].ffa;
 		two[1].service.observe = rows[i].duel;
-		assert_true(health_write(&s, eth0, 1, out));
+		assert_true(health_write(&s, out));
 		fclose(out);
 		assert_string_equal(text, rows[i].text);
 	}

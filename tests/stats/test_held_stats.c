@@ -115,18 +115,27 @@ static int fill(void **state)
 			     .egress = true,
 			     .program_id = 5,
 			     .since = 1700000000 },
-			   { .interface = "eth1", .mode = MODE_AUTO, .missing = true },
+			   { .interface = "eth1",
+			     .mode = MODE_AUTO,
+			     .missing = true,
+			     .since = 1 },
 			   { .interface = "eth2", .mode = MODE_SKB, .since = 86399 },
-			   { .interface = "eth3", .mode = MODE_SKB, .program_id = 6 },
+			   { .interface = "eth3",
+			     .mode = MODE_SKB,
+			     .program_id = 6,
+			     .since = 1 },
 			   { .interface = "eth4",
 			     .mode = MODE_SKB,
 			     .program_id = 7,
-			     .ingress = true },
+			     .ingress = true,
+			     .since = 1 },
 			   { .interface = "eth5",
 			     .mode = MODE_SKB,
 			     .program_id = 7,
 			     .ingress = true,
-			     .egress = true },
+			     .egress = true,
+			     .since = 1 },
+			   { .interface = "eth6", .mode = MODE_AUTO },
 			   { .interface = "eth7",
 			     .mode = MODE_NATIVE,
 			     .attached = true,
@@ -135,7 +144,7 @@ static int fill(void **state)
 			     .program_id = 5,
 			     .since = 1700000000,
 			     .unrun_since = 1700000900 } },
-		.link_count = 7,
+		.link_count = 8,
 		.services = services,
 		.service_count = 3,
 		.generation = 17,
@@ -177,7 +186,7 @@ static void as_text(void **state)
 	stats.link_count = 0;
 	stats.service_count = 0;
 	assert_int_equal(stats_text(&stats, held.out), 0);
-	stats.link_count = 7;
+	stats.link_count = 8;
 	stats.service_count = 3;
 	held_end("tests/stats/held_text.txt");
 }
@@ -236,20 +245,26 @@ static void as_metrics(void **state)
 
 static void healths(void **state)
 {
-	static const char names[][IF_NAMESIZE] = { "eth0", "eth1", "eth2", "eth3",
-						   "eth4", "eth5", "eth6" };
+	size_t all = stats.link_count;
+	struct stats some = stats;
 
 	(void)state;
 	held_begin();
-	for (size_t from = 0; from < ARRAY_SIZE(names); from++)
-		for (size_t n = 0; n <= ARRAY_SIZE(names) - from; n++)
-			fprintf(held.out, "is %d\n",
-				health_write(&stats, names + from, n, held.out));
+	for (size_t from = 0; from < all; from++) {
+		memcpy(some.links, stats.links + from,
+		       (all - from) * sizeof(*some.links));
+		for (size_t n = 0; n <= all - from; n++) {
+			some.link_count = n;
+			fprintf(held.out, "is %d\n", health_write(&some, held.out));
+		}
+	}
+	some = stats;
+	some.link_count = 2;
 	for (int i = 0; i < 8; i++) {
 		for (int j = 0; j < 3; j++)
 			services[j].service.observe = i >> j & 1;
-		fprintf(held.out, "observed %d, is %d\n", health_observed(&stats),
-			health_write(&stats, names, 2, held.out));
+		fprintf(held.out, "observed %d, is %d\n", health_observed(&some),
+			health_write(&some, held.out));
 	}
 	stats.service_count = 0;
 	fprintf(held.out, "observed %d\n", health_observed(&stats));

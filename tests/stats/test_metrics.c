@@ -460,9 +460,11 @@ static void cardinality(void **state)
 				all[i].in.by[kind][reason].packets =
 					all[i].out.by[kind][reason].packets = 1;
 	}
-	s.link_count = CONFIG_INTERFACES;
-	for (int i = 0; i < CONFIG_INTERFACES; i++)
+	s.link_count = SHIELD_LINKS;
+	for (int i = 0; i < SHIELD_LINKS; i++) {
 		snprintf(s.links[i].interface, IF_NAMESIZE, "eth%d", i);
+		s.links[i].since = 1;
+	}
 	decoded = decoded_of_everything();
 	text = render(&s, decoded);
 	assert_int_equal(

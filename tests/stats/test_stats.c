@@ -403,7 +403,6 @@ static void ratios(void **state)
 /* A service whose datagrams all come in by another interface is not protected. */
 static void health_judged(void **state)
 {
-	static const char eth0[][IF_NAMESIZE] = { "eth0" };
 	struct stats_service ffa = { .service.name = "ffa", .unjudged_by = "gre1" };
 	struct stats s = { .links = { { .interface = "eth0", .attached = true } },
 			   .link_count = 1,
@@ -417,7 +416,7 @@ static void health_judged(void **state)
 
 		assert_non_null(out);
 		ffa.judged = (enum judged)judged;
-		assert_int_equal(health_write(&s, eth0, 1, out), judged != JUDGED_NO);
+		assert_int_equal(health_write(&s, out), judged != JUDGED_NO);
 		fclose(out);
 		assert_int_equal(strstr(text, "come in by gre1, where nothing") != NULL,
 				 judged >= JUDGED_PARTLY);

@@ -140,7 +140,7 @@ static struct stats snapshot(unsigned int round)
 	struct stats s = {
 		.links = { { .interface = "eth0", .mode = MODE_NATIVE, .attached = true },
 			   { .interface = "eth1", .mode = MODE_SKB, .missing = true },
-			   { .interface = "wg0", .mode = MODE_SKB } },
+			   { .interface = "wg0", .mode = MODE_SKB, .since = 1 } },
 		.link_count = 3,
 		.service_count = 5,
 	};

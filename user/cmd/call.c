@@ -13,6 +13,7 @@
 
 #include "cmd/commands.h"
 #include "config/config.h"
+#include "daemon/in_force.h"
 #include "lib/log.h"
 #include "shield/shield.h"
 
@@ -42,6 +43,17 @@ int call_open(const struct call *call, struct shield **ret)
 	log_error("nothing is loaded in '%s': start `quakeshield run` first",
 		  pin ? pin : PIN_ROOT);
 	return EXIT_NOT_LOADED;
+}
+
+size_t call_links(const char *pin, struct shield_link *links, size_t count)
+{
+	struct config *config = calloc(1, sizeof(*config));
+
+	if (config && !in_force_read(pin, IN_FORCE, config))
+		count = shield_links_named(links, count, config->interfaces,
+					   config->interface_count);
+	free(config);
+	return count;
 }
 
 int call_config(const struct call *call, struct config *ret)

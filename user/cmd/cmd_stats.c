@@ -72,6 +72,8 @@ int cmd_stats(const struct call *call)
 	shield_close(shield);
 	if (err)
 		return exit_status(err);
+	stats.link_count =
+		call_links(call_value(call, OPTION_PIN), stats.links, stats.link_count);
 	err = call_has(call, OPTION_JSON)
 		      ? stats_print_json(&stats, call_value(call, OPTION_PIN))
 		      : stats_text(&stats, stdout);
@@ -85,7 +87,7 @@ int cmd_stats(const struct call *call)
 #define UNANSWERED_WHY 128
 
 struct status {
-	struct shield_link links[CONFIG_INTERFACES];
+	struct shield_link links[SHIELD_LINKS]; /* with those of the configuration */
 	size_t link_count;
 	size_t services, observed;
 	__u32 generation;
@@ -190,6 +192,7 @@ static void status_collect(const struct shield *shield, const char *pin,
 	ret->link_count = shield_links(shield, ret->links, CONFIG_INTERFACES);
 	if (ret->link_count > CONFIG_INTERFACES)
 		ret->link_count = CONFIG_INTERFACES;
+	ret->link_count = call_links(pin, ret->links, ret->link_count);
 	ret->protected = ret->link_count > 0;
 	for (size_t i = 0; i < ret->link_count; i++)
 		ret->protected &= shield_link_protects(&ret->links[i]);
@@ -385,14 +388,16 @@ static const struct json_key unanswered_keys[] = {
 const struct json_key status_json_keys[] = {
 	JSON_KEY(
 		"protected", "boolean", NULL,
-		"Every interface carries the shield, and no service is known to be bypassed. The exit status is 0 if so, else 5."),
+		"Every interface of the configuration carries the shield, and no service is known to be bypassed. The exit status is 0 if so, else 5."),
 	JSON_KEY("observing", "boolean", NULL,
 		 "All services are observed only: nothing is dropped."),
 	JSON_KEY(
 		"fallback", "boolean", NULL,
 		"The kernel refused the programs for address validation and cached responses: both are off."),
-	JSON_OBJECT("interfaces", "object[]", NULL,
-		    "Interfaces that the shield is attached to.", stats_json_link_keys),
+	JSON_OBJECT(
+		"interfaces", "object[]", NULL,
+		"Interfaces that the shield is attached to, and those of the configuration that it is not attached to.",
+		stats_json_link_keys),
 	JSON_KEY("services", "integer", "services",
 		 "Services of the configuration in force."),
 	JSON_KEY("observing_services", "integer", "services",

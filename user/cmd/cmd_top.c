@@ -58,6 +58,7 @@ static bool collect(struct top *top, __s64 now_ns, void *context)
 	if (!err) {
 		err = stats_collect(shield, &stats);
 		if (!err) {
+			stats.link_count = call_links(pin, stats.links, stats.link_count);
 			collect_attacks(top, pin); /* which come first in the order */
 			top_feed(top, &stats, now_ns);
 			top_players_begin(top);
@@ -77,8 +78,8 @@ static bool collect(struct top *top, __s64 now_ns, void *context)
 int cmd_top(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
-	struct shield *shield;
 	bool once = call_has(call, OPTION_ONCE);
+	struct shield *shield;
 	struct top *top;
 	int err;
 

@@ -56,6 +56,16 @@ int cmd_listed(const struct call *call);
  */
 int call_open(const struct call *call, struct shield **ret);
 
+struct shield_link;
+
+/*
+ * Add to the @count @links of shield_links() those that shield_links_named() adds for the
+ * interfaces in force where @pin says: those of the daemon, or of the last one. @links
+ * has room for SHIELD_LINKS. Returns how many there are then; @count, if it is not known
+ * what is in force.
+ */
+size_t call_links(const char *pin, struct shield_link *links, size_t count);
+
 /* Load the configuration that --config and --set say, as config_load_set(). */
 int call_config(const struct call *call, struct config *ret);
 

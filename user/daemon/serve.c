@@ -24,6 +24,7 @@ struct serve {
 	struct stats_cache *watch;
 	const struct samples_view *live; /* NULL: not yet */
 	const struct incident_monitor *monitor; /* the same */
+	struct stats stats; /* as snapshot() returns it; nothing of it is freed */
 	struct http *http; /* NULL: off, or the address could not be had */
 	struct listen_at at; /* where @http is */
 	unsigned int ticks;
@@ -33,12 +34,29 @@ struct serve {
 #define STATUS_UNAVAILABLE 503
 
 /*
+ * Return what stats_cache_stats() does, with a row for each interface of the
+ * configuration that nothing is attached to. Valid until the next call.
+ */
+static const struct stats *snapshot(struct serve *s)
+{
+	const struct stats *stats = stats_cache_stats(s->watch);
+
+	if (!stats)
+		return NULL;
+	s->stats = *stats;
+	s->stats.link_count =
+		shield_links_named(s->stats.links, stats->link_count,
+				   s->config->interfaces, s->config->interface_count);
+	return &s->stats;
+}
+
+/*
  * Write the metrics in @format. Called by the next two. Without players or incidents,
  * until serve_players() and serve_attacks() are called.
  */
 static int render_format(FILE *out, struct serve *s, enum ometric_format format)
 {
-	const struct stats *stats = stats_cache_stats(s->watch);
+	const struct stats *stats = snapshot(s);
 	const struct decoded *decoded = s->live ? samples_decoded(s->live) : NULL;
 	const struct incident_watch *watches =
 		s->monitor ? incident_monitor_watches(s->monitor) : NULL;
@@ -60,19 +78,17 @@ static int render_metrics_text(FILE *out, void *context)
 static int render_health(FILE *out, void *context)
 {
 	struct serve *s = context;
-	const struct stats *stats = stats_cache_stats(s->watch);
+	const struct stats *stats = snapshot(s);
 
 	if (!stats)
 		return -EIO;
-	return health_write(stats, s->config->interfaces, s->config->interface_count, out)
-		       ? STATUS_OK
-		       : STATUS_UNAVAILABLE;
+	return health_write(stats, out) ? STATUS_OK : STATUS_UNAVAILABLE;
 }
 
 static int render_stats(FILE *out, void *context)
 {
 	struct serve *s = context;
-	const struct stats *stats = stats_cache_stats(s->watch);
+	const struct stats *stats = snapshot(s);
 	json_t *decoded = s->live ? samples_decoded_json(s->live) : NULL;
 	int err = stats ? stats_json(stats, decoded, out) : -EIO;
 

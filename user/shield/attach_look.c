@@ -244,7 +244,7 @@ static void name_of(const char *name, char ret[IF_NAMESIZE])
 
 /*
  * Fill in link->down, link->dormant and link->loopback; they stay false where the kernel
- * does not tell. Called by list_link().
+ * does not tell. Called by list_link() and shield_links_named().
  */
 static void interface_flags(struct shield_link *link, int ifindex)
 {
@@ -332,6 +332,29 @@ void shield_warn_mode(const struct shield *s, enum attach_mode wanted)
 				 "again",
 				 links[i].interface,
 				 links[i].mode == MODE_SKB ? "skb" : "native");
+}
+
+size_t shield_links_named(struct shield_link *links, size_t count,
+			  const char (*named)[IF_NAMESIZE], size_t named_count)
+{
+	for (size_t i = 0; i < named_count; i++) {
+		struct shield_link *link = &links[count];
+		unsigned int ifindex;
+		bool has = false;
+
+		for (size_t j = 0; j < count; j++)
+			has |= !strcmp(links[j].interface, named[i]);
+		if (has)
+			continue;
+		memset(link, 0, sizeof(*link));
+		memcpy(link->interface, named[i], IF_NAMESIZE);
+		ifindex = if_nametoindex(named[i]);
+		link->missing = !ifindex;
+		link->program_id = shield_program_on(named[i]);
+		interface_flags(link, (int)ifindex);
+		count++;
+	}
+	return count;
 }
 
 bool shield_return_path_unavailable(const struct shield *s,

@@ -260,7 +260,7 @@ struct shield_link {
 	time_t unrun_since; /* when the daemon saw first that frames come in by the
 			       interface, and that the program does not run; 0: it runs,
 			       as far as is known */
-	time_t since; /* when it was attached */
+	time_t since; /* when it was attached; 0: no link of ours is pinned for it */
 };
 /* Return true if all our programs are on the interface, and run as far as is known. */
 static inline bool shield_link_protects(const struct shield_link *link)
@@ -280,6 +280,16 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
  * Called by the daemon and `reload` when a reload changes the mode.
  */
 void shield_warn_mode(const struct shield *shield, enum attach_mode wanted);
+/*
+ * Add a row to the @count @links of shield_links() for each of the @named interfaces that
+ * has none: nothing of ours is attached to it. Returns how many rows there are then.
+ * @links must have room for @named_count more. Called wherever it is judged whether the
+ * interfaces of the configuration are protected.
+ */
+size_t shield_links_named(struct shield_link *links, size_t count,
+			  const char (*named)[IF_NAMESIZE], size_t named_count);
+/* The most links that are pinned, and as many interfaces that have none. */
+#define SHIELD_LINKS (2 * CONFIG_INTERFACES)
 
 /*
  * Return true if an interface is a veth in native mode, over which what the shield sends

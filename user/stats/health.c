@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <string.h>
-
 #include "stats/health.h"
-
-static const struct shield_link *link_find(const struct stats *s, const char *interface)
-{
-	for (size_t i = 0; i < s->link_count; i++)
-		if (!strcmp(s->links[i].interface, interface))
-			return &s->links[i];
-	return NULL;
-}
 
 void health_fault(const struct shield_link *link, FILE *out)
 {
@@ -43,24 +33,20 @@ bool health_observed(const struct stats *stats)
 	return stats->service_count > 0;
 }
 
-bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
-		  size_t count, FILE *out)
+bool health_write(const struct stats *stats, FILE *out)
 {
-	size_t good = 0;
+	size_t good = 0, count = stats->link_count;
 	bool observed, judged = true;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct shield_link *link = link_find(stats, interfaces[i]);
+		const struct shield_link *link = &stats->links[i];
 
-		if (link && shield_link_protects(link)) {
+		if (shield_link_protects(link)) {
 			good++;
 			continue;
 		}
-		fprintf(out, "%s: ", interfaces[i]);
-		if (link)
-			health_fault(link, out);
-		else
-			fputs("not protected: it is gone, or never was", out);
+		fprintf(out, "%s: ", link->interface);
+		health_fault(link, out);
 		fputc('\n', out);
 	}
 	for (size_t i = 0; i < stats->service_count; i++) {

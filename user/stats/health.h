@@ -6,7 +6,6 @@
 #ifndef HEALTH_H
 #define HEALTH_H
 
-#include <net/if.h>
 #include <stdio.h>
 
 #include "stats/stats.h"
@@ -26,11 +25,11 @@ void health_fault(const struct shield_link *link, FILE *out);
 bool health_observed(const struct stats *stats);
 
 /*
- * Return true if everything is protected. If not, write one line to @out for each of
- * @interfaces that is not, and for each service whose datagrams also come in by another
- * interface. A service of which all datagrams do is not protected.
+ * Return true if everything is protected. If not, write one line to @out for each
+ * interface that is not, and for each service whose datagrams also come in by another
+ * interface. A service of which all datagrams do is not protected. @stats: with
+ * shield_links_named().
  */
-bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
-		  size_t count, FILE *out);
+bool health_write(const struct stats *stats, FILE *out);
 
 #endif /* HEALTH_H */

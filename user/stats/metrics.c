@@ -339,7 +339,7 @@ static void interfaces(FILE *out, const struct ometric *m, const struct stats *s
 		const char *values[] = { s->links[i].interface,
 					 mode_name(s->links[i].mode) };
 
-		if (!s->links[i].missing)
+		if (!s->links[i].missing && s->links[i].since)
 			ometric_uint(out, m, values, 1);
 	}
 }
@@ -358,7 +358,8 @@ static void interface_since(FILE *out, const struct ometric *m, const struct sta
 	for (size_t i = 0; i < s->link_count; i++) {
 		const char *values[] = { s->links[i].interface };
 
-		ometric_uint(out, m, values, (__u64)s->links[i].since);
+		if (s->links[i].since)
+			ometric_uint(out, m, values, (__u64)s->links[i].since);
 	}
 }
 

@@ -25,9 +25,9 @@
 	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 10 + 2 * CACHE_FORMS + \
 	 DECODED_LINES + ATTACK_LINES_SERVICE)
 /* And those of no service. */
-#define METRICS_LINES_OTHER                                                              \
-	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * TABLE_COUNT + 3 * CONFIG_INTERFACES + \
-	 3 + ATTACK_LINES_OTHER)
+#define METRICS_LINES_OTHER                                                             \
+	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * TABLE_COUNT + 3 * SHIELD_LINKS + 3 + \
+	 ATTACK_LINES_OTHER)
 
 /* Return the families of @table, 0, 1, 2 ...; NULL: there is no such table. */
 const struct ometric *metrics_families(unsigned int table, size_t *ret_count);

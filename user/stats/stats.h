@@ -32,7 +32,9 @@ struct stats_service {
 };
 
 struct stats {
-	struct shield_link links[CONFIG_INTERFACES];
+	struct shield_link links[SHIELD_LINKS]; /* shield_links(), and after it, where the
+						   configuration is known,
+						   shield_links_named() */
 	size_t link_count;
 	struct stats_service *services; /* only those in use, by slot */
 	size_t service_count;

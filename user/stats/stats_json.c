@@ -92,8 +92,10 @@ static const struct json_key service_keys[] = {
 
 const struct json_key stats_json_link_keys[] = {
 	JSON_KEY("interface", "string", NULL, "Name of the interface."),
-	JSON_KEY("mode", "string", NULL, "`native` or `skb` (generic XDP)."),
-	JSON_KEY("since", "string", NULL, "When the shield was attached."),
+	JSON_KEY("mode", "string", NULL,
+		 "`native` or `skb` (generic XDP); `auto`: it is attached in neither."),
+	JSON_KEY("since", "string|null", NULL,
+		 "When the shield was attached; null: it is not."),
 	JSON_KEY(
 		"protected", "boolean", NULL,
 		"The interface carries the shield's programs, both ways, and runs them."),
@@ -149,8 +151,10 @@ static const struct json_key rooms_keys[] = {
 const struct json_key stats_json_keys[] = {
 	JSON_KEY("interface", "string|null", NULL, "First of `interfaces`."),
 	JSON_KEY("mode", "string|null", NULL, "Its mode."),
-	JSON_OBJECT("interfaces", "object[]", NULL,
-		    "Interfaces that the shield is attached to.", stats_json_link_keys),
+	JSON_OBJECT(
+		"interfaces", "object[]", NULL,
+		"Interfaces that the shield is attached to, and those of the configuration that it is not attached to.",
+		stats_json_link_keys),
 	JSON_OBJECT("services", "object[]", NULL,
 		    "Services of the configuration in force.", service_keys),
 	JSON_OBJECT("other", "object", NULL, "Frames that are no datagram for a service.",
@@ -260,9 +264,10 @@ json_t *stats_json_link(const struct shield_link *link)
 
 	time_format(link->since, since);
 	time_format(link->unrun_since, unrun);
-	return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:b, s:b, s:b, s:b}", "interface",
-			 link->interface, "mode", mode_name(link->mode), "since", since,
-			 "protected", shield_link_protects(link), "judges_nothing_since",
+	return json_pack("{s:s, s:s, s:s?, s:b, s:s?, s:b, s:b, s:b, s:b}", "interface",
+			 link->interface, "mode", mode_name(link->mode), "since",
+			 link->since ? since : NULL, "protected",
+			 shield_link_protects(link), "judges_nothing_since",
 			 link->unrun_since ? unrun : NULL, "ingress", link->ingress,
 			 "egress", link->egress, "missing", link->missing, "up",
 			 !link->missing && !link->down && !link->dormant);

@@ -105,6 +105,10 @@ static void links_print(const struct stats *s, FILE *out)
 		const struct shield_link *l = &s->links[i];
 
 		time_format(l->since, since);
+		if (!l->since) {
+			fprintf(out, "%s: not attached\n", l->interface);
+			continue;
+		}
 		fprintf(out, "%s (%s) since %s%s\n", l->interface, mode_name(l->mode),
 			since,
 			shield_link_protects(l) ? ""

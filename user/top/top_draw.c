@@ -31,10 +31,11 @@ static int draw_links(const struct stats *s, bool ours, int x)
 			continue;
 		snprintf(text, sizeof(text), "%s (%s)%s", l->interface,
 			 mode_name(l->mode),
-			 ours		? ""
-			 : l->missing	? " GONE"
-			 : !l->attached ? " NOT OURS"
-					: " JUDGES NOTHING");
+			 ours	       ? ""
+			 : l->missing  ? " GONE"
+			 : l->attached ? " JUDGES NOTHING"
+			 : l->since    ? " NOT OURS"
+				       : " NOT ATTACHED");
 		top_put(0, x, A_REVERSE | (ours ? 0 : A_BOLD), "%s", text);
 		x += (int)strlen(text) + 2;
 	}
