@@ -423,6 +423,36 @@ static void a_reload_is_what_it_says(void **state)
 	STEP(attach_monitor_repair(&monitor), 0, "", "");
 }
 
+/* An earlier daemon has left eth2, and a pin of eth0, which is gone; eth1 is named. */
+static void a_start_lets_go_what_is_not_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(nics); i++)
+		nics[i].linked = true;
+	nics[0].link.missing = true;
+	nics[0].ifindex = 0;
+	strcpy(config.interfaces[0], "eth1");
+	config.interface_count = 1;
+	STEP(attach_monitor_start(&monitor, &config), 0,
+	     "look eth1 /p;attach eth1 0;release eth0;release eth2;",
+	     ME "protecting eth1, native mode\n" ME
+		"'eth0' is protected no more: the configuration does not name it\n" ME
+		"'eth2' is protected no more: the configuration does not name it\n");
+	/* A start that fails leaves all as it was. */
+	nics[1].attach_err = -EIO;
+	STEP(attach_monitor_start(&monitor, &config), -EIO, "look eth1 /p;attach eth1 0;",
+	     "");
+	/* One that is named and gone is waited for, and its pin stays. */
+	nics[1].attach_err = 0;
+	strcpy(config.interfaces[1], "eth0");
+	strcpy(config.interfaces[2], "eth2");
+	config.interface_count = 3;
+	STEP(attach_monitor_start(&monitor, &config), 0,
+	     "look eth1 /p;attach eth1 0;look eth0 /p;look eth2 /p;attach eth2 0;",
+	     ME "protecting eth1, native mode\n" ABSENT ME
+		"protecting eth2, native mode\n");
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup(name, begin)
 
@@ -438,6 +468,7 @@ int main(void)
 		TEST(tries_become_rare),
 		TEST(links_without_end),
 		TEST(a_reload_is_what_it_says),
+		TEST(a_start_lets_go_what_is_not_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -303,8 +303,42 @@ test_waits()
 	net_check "absent at start: health says it" healthy_says 503 '^later0: not protected: there is no'
 	pair later0
 	net_check "attached within a second when it comes" net_until 1 protected later0
+	net_check "then status ends with 0" status_ends 0
+	net_check "then the metric is 1" net_until 3 protected_metric later0 1
+}
+
+# One is named no more and another one is gone: the next daemon leaves nothing of them.
+test_restart()
+{
+	shield_stop TERM
+	net_in server ip link del later0
+	heal_config heal0 >"$work/shield.conf"
+	net_check "restart: what is gone counts until the next daemon" status_ends 5
+	heal_start
+	net_check "restart: what is named is attached" protected heal0
+	net_check "restart: what is named no more is free" [ "$(program_on heal1)" = 0 ]
+	net_check "restart: at egress too" fails egress_on heal1
+	net_check "restart: it is said" said "'heal1' is protected no more"
+	net_check "restart: what is gone counts no more" status_ends 0
 	shield_stop TERM
 	net_in server "$SHIELD" detach >/dev/null
+}
+
+status_ends() # STATUS
+{
+	net_in server "$SHIELD" status >"$work/status"
+	[ $? = "$1" ]
+}
+
+status_says() # PATTERN
+{
+	net_in server "$SHIELD" status | grep -q "$1"
+}
+
+protected_metric() # DEVICE VALUE
+{
+	net_in server curl -s http://127.0.0.1:9127/metrics |
+		grep -q "^quakeshield_interface_protected{interface=\"$1\"} $2\$"
 }
 
 # Nothing of ours on any interface, nothing pinned, no pid file.
@@ -324,23 +358,6 @@ start_fails()
 }
 
 # The file is good all the same: the program may be gone when it is run.
-status_ends() # STATUS
-{
-	net_in server "$SHIELD" status >"$work/status"
-	[ $? = "$1" ]
-}
-
-status_says() # PATTERN
-{
-	net_in server "$SHIELD" status | grep -q "$1"
-}
-
-protected_metric() # DEVICE VALUE
-{
-	net_in server curl -s http://127.0.0.1:9127/metrics |
-		grep -q "^quakeshield_interface_protected{interface=\"$1\"} $2\$"
-}
-
 foreign_warned()
 {
 	heal_config heal0 heal1 >"$work/foreign.conf"
@@ -390,5 +407,6 @@ test_pid_files
 test_lists
 shield_stop TERM
 test_waits
+test_restart
 test_all_or_nothing
 exit "$net_failed"

@@ -106,6 +106,38 @@ static int watched_attach(struct attach_monitor *m, struct watched_if *p,
 	return 0;
 }
 
+/* Return true if @config names @interface. */
+static bool config_names(const struct config *config, const char *interface)
+{
+	for (size_t i = 0; i < config->interface_count; i++)
+		if (!strcmp(config->interfaces[i], interface))
+			return true;
+	return false;
+}
+
+/* Detach from @interface, which the configuration names no more. */
+static void let_go(struct attach_monitor *m, const char *interface)
+{
+	shield_release(m->shield, interface);
+	log_info("'%s' is protected no more: the configuration does not name it",
+		 interface);
+}
+
+/*
+ * Detach from all interfaces that @config does not name, and remove the pins of those
+ * that are gone. Called at the start alone, once those that it names are attached: an
+ * earlier daemon has left them.
+ */
+static void let_go_unnamed(struct attach_monitor *m, const struct config *config)
+{
+	struct shield_link links[SHIELD_LINKS];
+	size_t count = shield_links(m->shield, links, SHIELD_LINKS);
+
+	for (size_t i = 0; i < count && i < SHIELD_LINKS; i++)
+		if (!config_names(config, links[i].interface))
+			let_go(m, links[i].interface);
+}
+
 int attach_monitor_start(struct attach_monitor *m, const struct config *config)
 {
 	m->mode = config->mode;
@@ -122,6 +154,7 @@ int attach_monitor_start(struct attach_monitor *m, const struct config *config)
 			return err;
 		}
 	}
+	let_go_unnamed(m, config);
 	return 0;
 }
 
@@ -142,15 +175,6 @@ static struct watched_if *watched_find(struct attach_monitor *m, const char *int
 	return NULL;
 }
 
-/* Return true if @config names @interface. */
-static bool config_names(const struct config *config, const char *interface)
-{
-	for (size_t i = 0; i < config->interface_count; i++)
-		if (!strcmp(config->interfaces[i], interface))
-			return true;
-	return false;
-}
-
 void attach_monitor_reload(struct attach_monitor *m, const struct config *config)
 {
 	struct watched_if interfaces[CONFIG_INTERFACES] = { 0 };
@@ -159,13 +183,9 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 
 	m->mode = config->mode;
 	m->observe = config->observe;
-	for (size_t i = 0; i < m->count; i++) {
-		if (config_names(config, m->interfaces[i].interface))
-			continue;
-		shield_release(m->shield, m->interfaces[i].interface);
-		log_info("'%s' is protected no more: the configuration does not name it",
-			 m->interfaces[i].interface);
-	}
+	for (size_t i = 0; i < m->count; i++)
+		if (!config_names(config, m->interfaces[i].interface))
+			let_go(m, m->interfaces[i].interface);
 	for (size_t i = 0; i < count; i++) {
 		const struct watched_if *old = watched_find(m, config->interfaces[i]);
 
@@ -304,13 +324,12 @@ static bool watched_repair(struct attach_monitor *m, struct watched_if *p,
 
 size_t attach_monitor_repair(struct attach_monitor *m)
 {
-	struct shield_link links[CONFIG_INTERFACES * 2];
-	size_t max = sizeof(links) / sizeof(*links);
-	size_t count = shield_links(m->shield, links, max);
+	struct shield_link links[SHIELD_LINKS];
+	size_t count = shield_links(m->shield, links, SHIELD_LINKS);
 	size_t ours = 0;
 
-	if (count > max)
-		count = max;
+	if (count > SHIELD_LINKS)
+		count = SHIELD_LINKS;
 	for (size_t i = 0; i < m->count; i++)
 		ours += watched_repair(m, &m->interfaces[i],
 				       link_find(links, count,

@@ -53,7 +53,10 @@ struct attach_monitor {
 int attach_monitor_precheck(const struct attach_monitor *monitor,
 			    const struct config *config);
 
-/* Attach to all of them, or to none: 0, or -errno after a message. */
+/*
+ * Attach to all of them, or to none, and detach from all others that an earlier daemon
+ * has left attached. 0, or -errno after a message.
+ */
 int attach_monitor_start(struct attach_monitor *monitor, const struct config *config);
 
 /* Take off what attach_monitor_start() has newly attached: what came after it has failed.
