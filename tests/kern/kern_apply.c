@@ -5,6 +5,7 @@
  * part in it. Lists are in kern_apply_lists.c.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include "kern/kern_apply.h"
 
@@ -321,6 +322,67 @@ static void the_allowance_is_what_was_said(void **state)
 	assert_true(l->credit_ns == AMPLIFICATION_GRAIN_NS << 20);
 }
 
+/* Frames of one prefix that pass until the test has ended: each credits the prefix. */
+static struct {
+	__u8 bytes[FRAME_MAX];
+	size_t n;
+	bool over;
+} credits;
+
+static void *credit_often(void *argument)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = credits.bytes,
+		    .data_size_in = (__u32)credits.n, .repeat = 16);
+
+	(void)argument;
+	while (!__atomic_load_n(&credits.over, __ATOMIC_RELAXED))
+		assert_int_equal(bpf_prog_test_run_opts(kern.program, &run), 0);
+	return NULL;
+}
+
+/* Return true if a cell holds a debt of strict mode, which is one of years in time. */
+static bool strict_debt(void)
+{
+	struct amplification_line line;
+
+	for (__u32 key = 0; key < 1 << AMPLIFICATION_BITS; key++) {
+		assert_int_equal(bpf_map_lookup_elem(shield.amplification, &key, &line),
+				 0);
+		for (int way = 0; way < AMPLIFICATION_WAYS; way++)
+			if ((line.cells[way] >> AMPLIFICATION_TAG_BITS) *
+				    AMPLIFICATION_GRAIN_NS >
+			    AMPLIFICATION_STRICT_NS / 2)
+				return true;
+	}
+	return false;
+}
+
+/* Datagrams that come while the mode changes leave no debt in bytes behind. */
+static void strict_mode_leaves_no_debt_of_years(void **state)
+{
+	const struct service open = kern_open_service(FAMILY_QUAKE3);
+	struct frame_spec frame = { .payload = OOB "getstatus", .n = 13, .dport = 27960 };
+	struct config_service *s = add("a", 27960);
+	pthread_t thread;
+
+	(void)state;
+	memcpy(s->service.budget, open.budget, sizeof(open.budget));
+	config->amplification_allowance = 16384;
+	config->amplification_refill_s = 20;
+	credits.n = frame_build(&frame, credits.bytes);
+	for (int round = 0; round < 5; round++) {
+		config->amplification_strict = true;
+		apply();
+		credits.over = false;
+		assert_int_equal(pthread_create(&thread, NULL, credit_often, NULL), 0);
+		config->amplification_strict = false;
+		apply();
+		__atomic_store_n(&credits.over, true, __ATOMIC_RELAXED);
+		pthread_join(thread, NULL);
+		assert_false(strict_debt());
+	}
+}
+
 /* How many a second: as many in a burst; 0: none at all. */
 static void assert_pace(const struct limit *l, __u32 per_second)
 {
@@ -475,6 +537,7 @@ int main(void)
 		TEST(addresses_lead_to_their_service),
 		TEST(addresses_of_the_one_before_stay),
 		TEST(the_allowance_is_what_was_said),
+		TEST(strict_mode_leaves_no_debt_of_years),
 		TEST(samplers_take_what_was_said),
 		TEST(challenges_have_the_rate_that_was_said),
 		TEST(answers_cost_what_was_said),

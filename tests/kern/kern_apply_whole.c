@@ -216,16 +216,22 @@ static __u64 amplification_at(__u32 key)
 	return line.cells[0];
 }
 
-/* Debts are forgotten when their sort changes, all of them, and only then. */
+/*
+ * Debts are forgotten when their sort changes or the window shrinks, all of them, and
+ * only then.
+ */
 static void debts_of_one_sort(void **state)
 {
 	static const struct {
 		bool strict;
-		__u32 allowance;
+		__u32 allowance, refill_s;
 		bool forgotten;
 	} rows[] = {
-		{ false, 16384, false }, { false, 100, false }, { true, 0, true },
-		{ true, 16384, false },	 { false, 0, true },	{ false, 7, false },
+		{ false, 16384, 20, false }, { false, 100, 20, false },
+		{ true, 0, 20, true },	     { true, 16384, 20, false },
+		{ false, 0, 20, true },	     { false, 7, 20, false },
+		{ false, 7, 3600, false },   { false, 7, 3599, true },
+		{ false, 0, 3599, true },
 	};
 	static const __u32 keys[] = { 0, 1, 1000, (1 << AMPLIFICATION_BITS) - 1 };
 
@@ -237,7 +243,7 @@ static void debts_of_one_sort(void **state)
 			put_amplification(keys[k], 5 + k);
 		config->amplification_strict = rows[i].strict;
 		config->amplification_allowance = rows[i].allowance;
-		config->amplification_refill_s = 20;
+		config->amplification_refill_s = rows[i].refill_s;
 		apply(nobody, 0, 0);
 		for (size_t k = 0; k < COUNT(keys); k++)
 			assert_int_equal(amplification_at(keys[k]),
@@ -249,9 +255,10 @@ static void debts_of_one_sort(void **state)
 				.strict = 1
 			};
 		else if (rows[i].allowance)
-			want = (struct amplification_limit){ .byte_ns = 20 * SECOND /
-									rows[i].allowance,
-							     .window_ns = 20 * SECOND };
+			want = (struct amplification_limit){
+				.byte_ns = rows[i].refill_s * SECOND / rows[i].allowance,
+				.window_ns = rows[i].refill_s * SECOND
+			};
 		assert_memory_equal(&shield.shared->amplification, &want, sizeof(want));
 	}
 }

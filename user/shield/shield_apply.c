@@ -273,13 +273,34 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 	return err;
 }
 
+/* Forget all debts and credits of prefixes. 0 or -errno. Called by apply_amplification().
+ */
+static int forget_amplification(struct shield *s)
+{
+	struct amplification_line *zeros =
+		calloc(1 << AMPLIFICATION_BITS, sizeof(*zeros));
+	int err = zeros ? write_half(s->amplification, zeros, 1 << AMPLIFICATION_BITS, 0)
+			: -ENOMEM;
+
+	free(zeros);
+	return err;
+}
+
 /*
- * Debts in time and debts in bytes do not mix: a change of sort starts from zero. Takes
- * effect at once, before the generation changes.
+ * Write the settings of the anti-amplification limit. Takes effect at once, before the
+ * generation changes. 0 or -errno.
+ *
+ * Debts in time and debts in bytes do not mix, and a smaller window must not leave debts
+ * of a larger one: then all begin from zero. A packet that began before the settings were
+ * stored may still charge by the old ones. A debt in bytes, read as one in time, would
+ * last for 18 years. So the cells are zeroed once more when all such packets are done.
  */
 static int apply_amplification(struct shield *s, const struct config *config)
 {
+	const struct amplification_limit *now = &s->shared->amplification;
 	struct amplification_limit amplification = { 0 };
+	bool forget;
+	int err = 0;
 
 	if (config->amplification_strict) {
 		amplification.byte_ns = AMPLIFICATION_GRAIN_NS;
@@ -291,19 +312,18 @@ static int apply_amplification(struct shield *s, const struct config *config)
 		amplification.byte_ns =
 			amplification.window_ns / config_allowance(config);
 	}
-	if (amplification.strict != s->shared->amplification.strict) {
-		struct amplification_line *zeros =
-			calloc(1 << AMPLIFICATION_BITS, sizeof(*zeros));
-		int err = zeros ? write_half(s->amplification, zeros,
-					     1 << AMPLIFICATION_BITS, 0)
-				: -ENOMEM;
-
-		free(zeros);
-		if (err)
-			return err;
-	}
+	forget = amplification.strict != now->strict ||
+		 amplification.window_ns < now->window_ns;
+	if (forget)
+		err = forget_amplification(s);
+	if (err)
+		return err;
 	s->shared->amplification = amplification;
-	return 0;
+	if (forget) {
+		usleep(20000);
+		err = forget_amplification(s);
+	}
+	return err;
 }
 
 /*
