@@ -350,4 +350,19 @@ static inline __u64 counters_packets(const struct counters *t)
 	return sum;
 }
 
+/*
+ * Return the datagrams of the server, whatever became of them. @t: of counters_sort(), of
+ * what is sent. Datagrams of the shield in its place are left out.
+ */
+static inline __u64 counters_of_server(const struct counters *t)
+{
+	__u64 sum = 0;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		for (int reason = 0; reason < REASON_COUNT; reason++)
+			if (reason_verdict((enum reason)reason) != VERDICT_RESPOND)
+				sum += t->by[kind][reason].packets;
+	return sum;
+}
+
 #endif /* COUNTERS_H */

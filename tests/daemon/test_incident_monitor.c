@@ -254,6 +254,34 @@ static void a_server_that_dies_is_no_scan(void **state)
 	assert_int_equal(told_count, 0);
 }
 
+/* The shield still challenges, and serves from the cache, for a server that has died. */
+static void the_shields_responses_are_not_the_servers(void **state)
+{
+	struct counters *in = &stats.services[1].in, *out = &stats.services[1].out;
+
+	(void)state;
+	for (int s = 0; s < 5; s++) {
+		in->by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets += 400;
+		out->by[KIND_CHALLENGE][REASON_CHALLENGED].packets += 50;
+		out->by[KIND_STATUSRESPONSE][REASON_CACHED_RESPONSE].packets += 50;
+		if (s)
+			closed += 400;
+		answer(0);
+		second();
+	}
+	assert_int_equal(told_count, 0);
+	/* Requests with a response of the shield found no port, and hide no scan. */
+	for (int s = 0; s < 3; s++) {
+		in->by[KIND_GETCHALLENGE][REASON_CHALLENGED].packets += 5;
+		in->by[KIND_GETSTATUS][REASON_CACHED_KNOWN].packets += 1000;
+		closed += 400;
+		answer(0);
+		second();
+	}
+	assert_int_equal(count(INCIDENT_STARTED, false), 1);
+	assert_string_equal(told[0].service, "");
+}
+
 /* --- restarts
  * ---------------------------------------------------------------------------- */
 
@@ -596,3 +624,4 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);
 }
+		T(the_shields_responses_are_not_the_servers),

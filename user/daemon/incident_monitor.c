@@ -272,14 +272,13 @@ struct unanswered {
  * nothing of scans. One that is silent now may have gone in the middle of the look
  * before, so what came for it then is not counted either. */
 static void unanswered_add(struct incident_monitor *m, const struct incident_counts *c,
-			   const struct stats_service *now,
-			   const struct stats_service *before, struct unanswered *ret)
+			   const struct stats_service *now, struct unanswered *ret)
 {
-	uint64_t passed = now->service.observe ? c->packets : c->packets - c->refused;
-	struct stats_rates rates;
+	uint64_t passed = c->packets - c->responded;
 
-	stats_rates_service(now, before, 1, &rates);
-	if (rates.sent + rates.withheld > 0) {
+	if (!now->service.observe)
+		passed -= c->refused;
+	if (c->sent) {
 		m->passed[now->slot] = passed;
 		return;
 	}
@@ -342,7 +341,7 @@ static struct unanswered services_look(struct incident_monitor *m,
 
 			if (!stats_unchanged(s, before))
 				incident_count(subject.family, &from, &to, &counts);
-			unanswered_add(m, &counts, s, before, &unanswered);
+			unanswered_add(m, &counts, s, &unanswered);
 		}
 		sources_read(m, s->slot, &counts, now->steady_ms);
 		counts.players = (uint32_t)s->players;

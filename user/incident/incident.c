@@ -38,7 +38,8 @@ void incident_count(enum wire_family family, const struct incident_counters *bef
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
 			const struct counter *was = &before->in->by[kind][reason];
 			const struct counter *is = &now->in->by[kind][reason];
-			bool drop = reason_verdict((enum reason)reason) == VERDICT_DROP;
+			enum verdict verdict = reason_verdict((enum reason)reason);
+			bool drop = verdict == VERDICT_DROP;
 			uint64_t n = grown(was->packets, is->packets);
 			uint64_t kept = grown(before->out->by[kind][reason].packets,
 					      now->out->by[kind][reason].packets);
@@ -46,6 +47,10 @@ void incident_count(enum wire_family family, const struct incident_counters *bef
 			ret->packets += n;
 			ret->bytes += grown(was->bytes, is->bytes);
 			ret->reasons[reason] += n + (drop ? kept : 0);
+			if (verdict == VERDICT_RESPOND)
+				ret->responded += n;
+			else
+				ret->sent += kept;
 			if (reason == REASON_CHALLENGED) {
 				ret->asked += n;
 				ret->kinds[kind] += n;

@@ -76,6 +76,8 @@ struct incident_counts {
 	uint64_t packets, bytes; /* received; whole frames */
 	uint64_t refused; /* of them: dropped, or that would be if not observed */
 	uint64_t asked; /* of them: over a limit, and challenged */
+	uint64_t responded; /* of them: challenged, or served from the cache */
+	uint64_t sent; /* datagrams of the server, those withheld included */
 	uint64_t withheld; /* responses withheld by the anti-amplification limit */
 	uint64_t guesses; /* of those refused: rcon */
 	uint64_t kinds[KIND_COUNT]; /* of those refused, asked and withheld */

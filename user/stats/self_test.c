@@ -56,7 +56,7 @@ static void service_look(const struct shield *shield, __u32 slot,
 	t->socket = !s ? KNOWN_NOT : s->bound[slot] ? KNOWN_YES : KNOWN_NO;
 	if (!shield_counters(shield, slot, &in, &out)) {
 		t->received = counters_packets(&in);
-		t->sent = counters_packets(&out);
+		t->sent = counters_of_server(&out);
 	}
 	t->judged = shield_judged(shield, slot, t->received, t->unjudged_by);
 	shield_protocol_mismatch(shield, slot, &t->speaks);

@@ -22,7 +22,8 @@ struct self_test {
 	enum wire_family family;
 	__u16 port; /* the first that it has */
 	__be32 address[4]; /* the first of its addresses that is not on this host */
-	__u64 received, sent; /* datagrams that the programs have seen */
+	__u64 received; /* datagrams that the programs have seen */
+	__u64 sent; /* the same of its server, without what the shield sent itself */
 	enum judged judged;
 	char unjudged_by[IF_NAMESIZE]; /* where some come in that are not; "": nowhere */
 	__u32 speaks; /* 1 << enum wire_family: in place of its own; 0: its own */
