@@ -224,7 +224,10 @@ enum incident_event incident_look(struct incident_watch *w,
 			w->players_calm = c->players;
 		return INCIDENT_NOTHING;
 	}
-	/* A pause ends by as many as begin an attack, not by a second's few. */
+	/*
+	 * A pause ends when a bucket is full again, not by a second's few. It has
+	 * leaked since the attack, and was not emptied: fewer are enough than to begin.
+	 */
 	if (w->quiet_ms >= INCIDENT_QUIET_MS && !again)
 		quiet = true;
 	/* Much more than before is another attack, which a small one must not hide. */
