@@ -21,6 +21,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "daemon/incident_monitor.h"
+#include "daemon/attack_command.h"
 #include "daemon/captures.h"
 #include "daemon/closed_ports.h"
 #include "daemon/journal.h"

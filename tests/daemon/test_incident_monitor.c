@@ -397,6 +397,33 @@ static void of_two_the_later_goes_on(void **state)
 	assert_int_equal(all, 2);
 }
 
+/* The next daemon tells of no end to a command that was not told of the start. */
+static void an_untold_start_has_no_end_after_a_restart(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	spool_says = -EDQUOT;
+	stderr_catch();
+	flood(0, 1000);
+	flood(1, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	spool_says = 0;
+	kill_and_start(4000);
+	/* One that lasts is told of as a start, and has an end then. */
+	for (int s = 0; s < 32; s++) {
+		flood(1, 1000);
+		second();
+	}
+	seconds(11);
+	assert_int_equal(count(INCIDENT_ENDED, false), 2);
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	assert_string_equal(first(INCIDENT_STARTED, true)->id, "20261122T144503Z-1");
+	assert_string_equal(first(INCIDENT_ENDED, true)->id, "20261122T144503Z-1");
+}
+
 static void the_end_of_the_daemon_is_not_the_attacks(void **state)
 {
 	size_t all;
@@ -477,6 +504,39 @@ static void a_spool_that_is_full(void **state)
 	assert_non_null(strstr(said, "20261122T144504Z-1: cannot write to "
 				     "'/run/quakeshield/on-attack': No space left"));
 	assert_int_equal(count(INCIDENT_STARTED, false), 2);
+}
+
+/* The command is told of an end only if it was told of the start. */
+static void an_untold_start_has_no_end(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	spool_says = -EDQUOT;
+	stderr_catch();
+	flood(0, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	spool_says = 0;
+	seconds(11);
+	calm();
+	/* There was no command when it began. */
+	config->on_attack[0] = 0;
+	incident_monitor_reload(monitor_now, config);
+	flood(0, 1000);
+	second();
+	strcpy(config->on_attack, "/bin/tell");
+	incident_monitor_reload(monitor_now, config);
+	seconds(11);
+	assert_int_equal(count(INCIDENT_STARTED, false), 2);
+	assert_int_equal(count(INCIDENT_ENDED, false), 2);
+	assert_int_equal(count(INCIDENT_STARTED, true), 0);
+	assert_int_equal(count(INCIDENT_ENDED, true), 0);
+	calm();
+	flood(0, 1000);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
+	assert_int_equal(spool_untold, 1);
 }
 
 static void nobody_takes_it(void **state)
@@ -606,15 +666,18 @@ int main(void)
 		T(a_service_that_goes_takes_its_attack_along),
 		T(a_scan_is_the_machines),
 		T(a_server_that_dies_is_no_scan),
+		T(the_shields_responses_are_not_the_servers),
 		T(the_next_daemon_goes_on),
 		T(also_with_the_last_service),
 		T(long_after_it_is_another),
 		T(a_service_that_went_meanwhile),
 		T(of_two_the_later_goes_on),
+		T(an_untold_start_has_no_end_after_a_restart),
 		T(the_end_of_the_daemon_is_not_the_attacks),
 		T(a_disk_that_cannot_be_written),
 		T(a_clock_set_back_delays_no_saving),
 		T(a_spool_that_is_full),
+		T(an_untold_start_has_no_end),
 		T(nobody_takes_it),
 		T(without_systemd_nothing_is_put),
 		T(without_counters_there_is_none),
@@ -624,4 +687,3 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);
 }
-		T(the_shields_responses_are_not_the_servers),

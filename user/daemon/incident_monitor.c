@@ -8,13 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <systemd/sd-daemon.h>
-
 #include "daemon/incident_monitor.h"
+#include "daemon/attack_command.h"
 #include "daemon/captures.h"
 #include "daemon/closed_ports.h"
 #include "daemon/journal.h"
-#include "daemon/spool.h"
 #include "incident/incident_json.h"
 #include "incident/incident_now.h"
 #include "incident/incident_store.h"
@@ -28,7 +26,7 @@ struct incident_monitor {
 	struct shield *shield;
 	struct stats_cache *cache;
 	struct samples_view *samples;
-	char on_attack[CONFIG_COMMAND];
+	struct attack_command command;
 	bool pinned; /* it is not the machine's quakeshield, but one of --pin */
 	/* "": nothing is kept there */
 	char store[INCIDENT_PATH], now_path[INCIDENT_PATH], captures[INCIDENT_PATH];
@@ -46,10 +44,7 @@ struct incident_monitor {
 	json_t *past; /* the last INCIDENTS_LISTED */
 	json_t *unsaved; /* the last INCIDENTS_LISTED that the disk did not take */
 	int64_t saved_ms; /* when that was tried last, by the steady clock */
-	int64_t commands_ms; /* steady: state of COMMAND_STARTS_HOUR, as in limit.h */
-	int not_notified; /* attacks since the command was last told of one */
 	bool failed; /* to write, and said so */
-	bool stale; /* so is the spool, and we said so */
 	bool shown; /* attacks.json for `top` says that there is an attack */
 };
 
@@ -133,66 +128,6 @@ static void save(struct incident_monitor *m, json_t *object)
 		list_add(m->unsaved, object);
 }
 
-/* May the command be told of one more start? At most COMMAND_STARTS_HOUR an hour are,
- * as many at once; of those that were told the ends are, too. */
-static bool command_limit_take(struct incident_monitor *m, int64_t steady_ms)
-{
-	const int64_t hour_ms = 3600000, each_ms = hour_ms / COMMAND_STARTS_HOUR;
-
-	if (m->commands_ms < steady_ms - hour_ms)
-		m->commands_ms = steady_ms - hour_ms;
-	if (m->commands_ms + each_ms > steady_ms)
-		return false;
-	m->commands_ms += each_ms;
-	return true;
-}
-
-/* Put @event into the spool for the command, within its limit. May change @object. */
-static void command_notify(struct incident_monitor *m, struct incident *i,
-			   enum incident_event event, json_t *object)
-{
-	char name[INCIDENT_ID + 16];
-	int err;
-
-	if (!m->on_attack[0])
-		return;
-	/* One that it could not be told of begins for it when it can. */
-	if (event == INCIDENT_UPDATED && i->not_notified &&
-	    command_limit_take(m, i->reported_ms)) {
-		i->not_notified = false;
-		m->not_notified -= m->not_notified > 0;
-		event = INCIDENT_STARTED;
-		json_object_set_new(object, "event",
-				    json_string(incident_event_name(event)));
-	} else if (event == INCIDENT_STARTED) {
-		i->not_notified = !command_limit_take(m, i->reported_ms);
-	}
-	if (event == INCIDENT_UPDATED)
-		return;
-	if (i->not_notified) {
-		if (event == INCIDENT_STARTED && !m->not_notified++)
-			log_warn(
-				"'%s' is not told of attack %s: %d attacks an hour are the "
-				"most; the next one that it is told of says how many it "
-				"was not",
-				m->on_attack, i->id, COMMAND_STARTS_HOUR);
-		return;
-	}
-	if (m->not_notified)
-		json_object_set_new(object, "untold", json_integer(m->not_notified));
-	m->not_notified = 0;
-	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));
-	err = spool_put(SPOOL_DIR, name, object);
-	if (err == -EDQUOT)
-		log_error("'%s' is not told of attack %s: %d events wait in '" SPOOL_DIR
-			  "' already, and nobody takes them",
-			  m->on_attack, i->id, SPOOL_MAX);
-	else if (err)
-		log_error("'%s' is not told of attack %s: cannot write to '" SPOOL_DIR
-			  "': %s",
-			  m->on_attack, i->id, strerror(-err));
-}
-
 /* @capture: the file of its packets, or "". */
 static void report(struct incident_monitor *m, struct incident *i,
 		   enum incident_event event, const char *capture)
@@ -202,9 +137,11 @@ static void report(struct incident_monitor *m, struct incident *i,
 	journal_incident(i, event, capture);
 	if (!object)
 		return;
+	attack_command_notify(&m->command, i, event, object);
+	/* For the next daemon. */
+	json_object_set_new(object, "told", json_boolean(i->told));
 	save(m, object);
 	list_add(m->past, object);
-	command_notify(m, i, event, object);
 	json_decref(object);
 }
 
@@ -386,17 +323,6 @@ static void now_write(struct incident_monitor *m, struct incident_time now)
 	m->failed = m->failed || err;
 }
 
-static void spool_check(struct incident_monitor *m)
-{
-	bool stale = m->on_attack[0] && spool_is_stale(SPOOL_DIR);
-
-	if (stale && !m->stale)
-		log_warn("'%s' is not run: nobody takes what lies in '" SPOOL_DIR
-			 "'. Is quakeshield-attack.path enabled?",
-			 m->on_attack);
-	m->stale = stale;
-}
-
 /* The callback of loop_every(), in the main loop. Each step uses the one before. */
 static void on_second(void *context)
 {
@@ -409,7 +335,7 @@ static void on_second(void *context)
 	slots_check(m, now);
 	machine_look(m, services_look(m, now), time_of(now));
 	now_write(m, time_of(now));
-	spool_check(m);
+	attack_command_check(&m->command);
 	if (stats_keep(&m->before, now))
 		m->looked = true;
 }
@@ -471,28 +397,6 @@ static void adopt(struct incident_monitor *m, const struct stats *now)
 	}
 }
 
-/* Take the command of @config, or none, with a warning, if it cannot be run. */
-static void command_take(struct incident_monitor *m, const struct config *config)
-{
-	strcpy(m->on_attack, config->on_attack);
-	if (!m->on_attack[0])
-		return;
-	if (m->pinned) {
-		/* The spool has one command, and ids of attacks are one daemon's. */
-		log_warn("on-attack '%s' is not run: not for a shield of --pin, only for "
-			 "the machine's",
-			 m->on_attack);
-		m->on_attack[0] = 0;
-		return;
-	}
-	if (sd_booted() > 0)
-		return;
-	log_warn("on-attack '%s' is not run: this machine was not started by systemd, "
-		 "which runs it in a unit of its own",
-		 m->on_attack);
-	m->on_attack[0] = 0;
-}
-
 /* Where no file can be made nothing is kept, which is logged here and then no more. */
 static void paths_make(struct incident_monitor *m, const char *pin)
 {
@@ -539,8 +443,8 @@ int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
 	if (!m->past)
 		m->past = json_array();
 	m->unsaved = json_array();
-	m->commands_ms = INT64_MIN / 2;
-	command_take(m, config);
+	m->command.starts_ms = INT64_MIN / 2;
+	attack_command_take(&m->command, config, m->pinned);
 	adopt(m, now);
 	while (json_array_size(m->past) > INCIDENTS_LISTED)
 		json_array_remove(m->past, 0);
@@ -551,7 +455,7 @@ int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
 
 void incident_monitor_reload(struct incident_monitor *m, const struct config *config)
 {
-	command_take(m, config);
+	attack_command_take(&m->command, config, m->pinned);
 }
 
 void incident_monitor_stop(struct incident_monitor *m)

@@ -5,7 +5,7 @@
  * page.
  *
  *	stats_cache, shield_refused() -> incident_look() -> journal.c, incident_store.c,
- *	spool.c, samples_ring.c, incident_now.c
+ *	attack_command.c, samples_ring.c, incident_now.c
  *
  * Runs in the daemon's loop and thread. It starts no process: spool.h says how the
  * command is run.
@@ -18,8 +18,7 @@
 #include "samples/samples.h"
 #include "stats/stats_cache.h"
 
-#define COMMAND_STARTS_HOUR 30 /* attacks an hour for which the command is run */
-#define INCIDENTS_LISTED    20 /* incidents that the page gets */
+#define INCIDENTS_LISTED 20 /* incidents that the page gets */
 
 struct incident_monitor;
 

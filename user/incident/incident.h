@@ -124,7 +124,7 @@ struct incident {
 	uint64_t packets, bytes, refused, withheld;
 	uint64_t dropped; /* of those refused: the rest was only observed */
 	uint32_t pauses; /* of INCIDENT_QUIET_MS and more, after which it went on */
-	bool not_notified; /* neither start nor end is reported to the command */
+	bool told; /* the command was told of its start, and is to be told of its end */
 	double peak_pps, peak_bps; /* of what was received, over one look */
 	uint64_t kinds[KIND_COUNT];
 	uint64_t reasons[REASON_COUNT];

@@ -216,6 +216,9 @@ const struct json_key incident_json_keys[] = {
 	JSON_KEY("capture", "string|null", NULL,
 		 "File with packets of the attack, while it is kept."),
 	JSON_KEY(
+		"told", "boolean?", NULL,
+		"The on-attack command was told of its start, and is told of its end then."),
+	JSON_KEY(
 		"untold", "integer?", "attacks",
 		"To the on-attack command alone: attacks since the last call that it was not told of."),
 	JSON_END,
@@ -446,6 +449,8 @@ struct incident *incident_parse(const json_t *object)
 	}
 	i->observed = json_is_true(json_object_get(object, "observed"));
 	i->last_ms = i->start_ms + (int64_t)(1000 * real(object, "duration_s"));
+	/* An older build did not write it. */
+	i->told = !json_is_false(json_object_get(object, "told"));
 	target_parse(object, &i->sources.target);
 	incident_sources_parse(object, i);
 	i->pauses = (uint32_t)number(object, "pauses");

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * attack_command.c - see attack_command.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <systemd/sd-daemon.h>
+
+#include "daemon/attack_command.h"
+#include "daemon/spool.h"
+#include "lib/log.h"
+
+void attack_command_take(struct attack_command *c, const struct config *config,
+			 bool pinned)
+{
+	strcpy(c->command, config->on_attack);
+	if (!c->command[0])
+		return;
+	if (pinned) {
+		/* The spool has one command, and ids of attacks are one daemon's. */
+		log_warn("on-attack '%s' is not run: not for a shield of --pin, only for "
+			 "the machine's",
+			 c->command);
+		c->command[0] = 0;
+		return;
+	}
+	if (sd_booted() > 0)
+		return;
+	log_warn("on-attack '%s' is not run: this machine was not started by systemd, "
+		 "which runs it in a unit of its own",
+		 c->command);
+	c->command[0] = 0;
+}
+
+/*
+ * Return true if the command may be told of one more start at @steady_ms: at most
+ * COMMAND_STARTS_HOUR an hour are, as many at once.
+ */
+static bool limit_allows(struct attack_command *c, int64_t steady_ms)
+{
+	const int64_t hour_ms = 3600000, each_ms = hour_ms / COMMAND_STARTS_HOUR;
+
+	if (c->starts_ms < steady_ms - hour_ms)
+		c->starts_ms = steady_ms - hour_ms;
+	if (c->starts_ms + each_ms > steady_ms)
+		return false;
+	c->starts_ms += each_ms;
+	return true;
+}
+
+/*
+ * Put @event with @object into the spool. @untold: attacks that the command was not told
+ * of before. 0 or -errno; @first: after a message.
+ */
+static int put(const struct attack_command *c, const struct incident *i,
+	       enum incident_event event, json_t *object, int untold, bool first)
+{
+	json_t *copy = json_copy(object);
+	char name[INCIDENT_ID + 16];
+	int err;
+
+	json_object_set_new(copy, "event", json_string(incident_event_name(event)));
+	if (untold)
+		json_object_set_new(copy, "untold", json_integer(untold));
+	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));
+	err = copy ? spool_put(SPOOL_DIR, name, copy) : -ENOMEM;
+	json_decref(copy);
+	if (err == -EDQUOT && first)
+		log_error("'%s' is not told of attack %s: %d events wait in '" SPOOL_DIR
+			  "' already, and are not taken",
+			  c->command, i->id, SPOOL_MAX);
+	else if (err && first)
+		log_error("'%s' is not told of attack %s: cannot write to '" SPOOL_DIR
+			  "': %s",
+			  c->command, i->id, strerror(-err));
+	return err;
+}
+
+/*
+ * Tell the command that @i begins, if the limit allows it. @event: what it is: a start
+ * that could not be told is told in place of an update.
+ */
+static void notify_start(struct attack_command *c, struct incident *i,
+			 enum incident_event event, json_t *object)
+{
+	bool first = event == INCIDENT_STARTED;
+	/* One that is told of late was counted when it began. */
+	int untold = c->untold - (!first && c->untold > 0);
+
+	if (limit_allows(c, i->reported_ms)) {
+		i->told = !put(c, i, INCIDENT_STARTED, object, untold, first);
+	} else if (first && !c->untold) {
+		log_warn("'%s' is not told of attack %s: %d attacks an hour are the "
+			 "most; the next one that it is told of says how many it "
+			 "was not",
+			 c->command, i->id, COMMAND_STARTS_HOUR);
+	}
+	if (i->told)
+		c->untold = 0;
+	else if (first)
+		c->untold++;
+}
+
+void attack_command_notify(struct attack_command *c, struct incident *i,
+			   enum incident_event event, json_t *object)
+{
+	if (!c->command[0])
+		return;
+	if (event != INCIDENT_ENDED && !i->told)
+		notify_start(c, i, event, object);
+	else if (event == INCIDENT_ENDED && i->told &&
+		 !put(c, i, event, object, c->untold, true))
+		c->untold = 0;
+}
+
+void attack_command_check(struct attack_command *c)
+{
+	bool stale = c->command[0] && spool_is_stale(SPOOL_DIR);
+
+	if (stale && !c->stale)
+		log_warn("'%s' is not run: events in '" SPOOL_DIR
+			 "' are not taken. Is quakeshield-attack.path enabled?",
+			 c->command);
+	c->stale = stale;
+}
