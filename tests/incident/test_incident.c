@@ -109,6 +109,38 @@ static void a_slow_flood_is_seen_sooner_or_later(void **state)
 	assert_int_equal(seconds_until_start(KIND_GETCHALLENGE, INCIDENT_FLOOD_LEAK), 0);
 }
 
+/* The totals and peaks begin when it began, as its duration does. */
+static void what_filled_the_bucket_is_part_of_it(void **state)
+{
+	(void)state;
+	/* The bucket is empty again: not a part of it. */
+	refuse(KIND_GETINFO, REASON_SOURCE_LIMIT, 15);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	assert_int_equal(quiet_s(3), 0);
+	refuse(KIND_GETCHALLENGE, REASON_SOURCE_LIMIT, 200);
+	counts.withheld = 3;
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 50);
+	pass(REASON_PLAYER, 7);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 150);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(watch.now->start_ms, BEGIN_MS + 5000);
+	assert_int_equal(watch.now->packets, 407);
+	assert_int_equal(watch.now->bytes, 407 * 60);
+	assert_int_equal(watch.now->refused, 400);
+	assert_int_equal(watch.now->dropped, 400);
+	assert_int_equal(watch.now->withheld, 3);
+	assert_int_equal(watch.now->kinds[KIND_GETINFO], 0);
+	assert_int_equal(watch.now->kinds[KIND_GETCHALLENGE], 200);
+	assert_int_equal(watch.now->reasons[REASON_SERVICE_LIMIT], 200);
+	assert_true(watch.now->peak_pps == 200);
+	assert_true(watch.now->peak_bps == 200 * 60 * 8);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 1);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	assert_int_equal(watch.now->refused, 401);
+}
+
 static void guesses_of_passwords_are_rarer(void **state)
 {
 	(void)state;
@@ -468,6 +500,7 @@ int main(void)
 		T(a_second_one_has_another_id),
 		T(it_is_told_of_twice_a_minute),
 		T(a_slow_flood_is_seen_sooner_or_later),
+		T(what_filled_the_bucket_is_part_of_it),
 		T(guesses_of_passwords_are_rarer),
 		T(answers_kept_back_are_reflection),
 		T(who_is_asked_for_proof_counts),

@@ -88,14 +88,39 @@ static int64_t calm_next(const struct incident_watch *w, int64_t steady_ms)
 						       : INCIDENT_QUIET_MOST_MS;
 }
 
+static void larger(double *to, double n)
+{
+	if (n > *to)
+		*to = n;
+}
+
+/* Add what came to the totals of an incident. */
+static void add(struct incident *i, const struct incident_counts *c, bool observed)
+{
+	i->packets += c->packets;
+	i->bytes += c->bytes;
+	i->refused += c->refused;
+	i->dropped += observed ? 0 : c->refused;
+	i->withheld += c->withheld;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		i->kinds[kind] += c->kinds[kind];
+	for (int reason = 0; reason < REASON_COUNT; reason++)
+		i->reasons[reason] += c->reasons[reason];
+}
+
+/*
+ * Begin an incident with what has filled its bucket, the last look included. Returns
+ * false if there is no memory.
+ */
 static bool begin(struct incident_watch *w, const struct incident_subject *subject,
 		  enum incident_sort sort, struct incident_time now)
 {
+	const struct incident_bucket *b = &w->buckets[sort];
 	struct incident *i = calloc(1, sizeof(*i));
 
 	if (!i)
 		return false;
-	i->began_ms = w->buckets[sort].rising_ms;
+	i->began_ms = b->rising_ms;
 	i->start_ms = now.wall_ms - (now.steady_ms - i->began_ms);
 	i->last_ms = now.wall_ms;
 	i->reported_ms = now.steady_ms;
@@ -106,6 +131,9 @@ static bool begin(struct incident_watch *w, const struct incident_subject *subje
 	snprintf(i->service, sizeof(i->service), "%s", subject->service);
 	i->sources.target = w->target;
 	id_make(i->start_ms, subject->slot, i->id);
+	add(i, &b->since, subject->observed);
+	i->peak_pps = b->peak_pps;
+	i->peak_bps = b->peak_bps;
 	w->calm_ms = calm_next(w, now.steady_ms);
 	i->players_before = i->players_least = i->players_most = w->players_calm;
 	w->now = i;
@@ -115,12 +143,36 @@ static bool begin(struct incident_watch *w, const struct incident_subject *subje
 	return true;
 }
 
-/* Add a second's refusals to the bucket. Returns true if it is full. */
-static bool bucket_fill(struct incident_bucket *b, enum incident_sort sort, uint64_t came,
-			double seconds, int64_t before_ms)
+/* Add @c to what came since a bucket was empty. */
+static void since_add(struct incident_counts *since, const struct incident_counts *c)
 {
-	if (b->level <= 0)
+	since->packets += c->packets;
+	since->bytes += c->bytes;
+	since->refused += c->refused;
+	since->withheld += c->withheld;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		since->kinds[kind] += c->kinds[kind];
+	for (int reason = 0; reason < REASON_COUNT; reason++)
+		since->reasons[reason] += c->reasons[reason];
+}
+
+/*
+ * Add a look's refusals to the bucket. @came: of @c, those that fill it. Returns true if
+ * it is full.
+ */
+static bool bucket_fill(struct incident_bucket *b, enum incident_sort sort, uint64_t came,
+			const struct incident_counts *c, double seconds,
+			int64_t before_ms)
+{
+	if (b->level <= 0 && !came) {
 		b->rising_ms = before_ms;
+		return false;
+	}
+	if (b->level <= 0)
+		*b = (struct incident_bucket){ .rising_ms = before_ms };
+	since_add(&b->since, c);
+	larger(&b->peak_pps, (double)c->packets / seconds);
+	larger(&b->peak_bps, 8 * (double)c->bytes / seconds);
 	b->level += (double)came - sorts[sort].leak * seconds;
 	if (b->level < 0)
 		b->level = 0;
@@ -132,24 +184,11 @@ static bool bucket_fill(struct incident_bucket *b, enum incident_sort sort, uint
 
 /* --- while it lasts ----------------------------------------------------------- */
 
-static void add(struct incident *i, const struct incident_counts *c, bool observed,
-		double seconds)
+/* Note how high it went in one look, of @seconds. */
+static void extremes(struct incident *i, const struct incident_counts *c, double seconds)
 {
-	double pps = (double)c->packets / seconds, bps = 8 * (double)c->bytes / seconds;
-
-	i->packets += c->packets;
-	i->bytes += c->bytes;
-	i->refused += c->refused;
-	i->dropped += observed ? 0 : c->refused;
-	i->withheld += c->withheld;
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		i->kinds[kind] += c->kinds[kind];
-	for (int reason = 0; reason < REASON_COUNT; reason++)
-		i->reasons[reason] += c->reasons[reason];
-	if (pps > i->peak_pps)
-		i->peak_pps = pps;
-	if (bps > i->peak_bps)
-		i->peak_bps = bps;
+	larger(&i->peak_pps, (double)c->packets / seconds);
+	larger(&i->peak_bps, 8 * (double)c->bytes / seconds);
 	if (c->players < i->players_least)
 		i->players_least = c->players;
 	if (c->players > i->players_most)
@@ -212,7 +251,7 @@ enum incident_event incident_look(struct incident_watch *w,
 	seconds = (double)passed_ms / 1000;
 	for (int sort = 0; sort < INCIDENT_SORTS; sort++) {
 		bool full = bucket_fill(&w->buckets[sort], (enum incident_sort)sort,
-					came[sort], seconds, before_ms);
+					came[sort], c, seconds, before_ms);
 
 		again |= full ? 1u << sort : 0;
 		quiet = quiet && (double)came[sort] <= sorts[sort].leak * seconds;
@@ -234,7 +273,10 @@ enum incident_event incident_look(struct incident_watch *w,
 	if (w->quiet_ms >= INCIDENT_QUIET_MS && again &&
 	    (double)c->packets / seconds > INCIDENT_ANOTHER * w->now->peak_pps)
 		return over(w, now.steady_ms);
-	add(w->now, c, subject->observed, seconds);
+	/* An attack that begins has this look already. */
+	if (!event)
+		add(w->now, c, subject->observed);
+	extremes(w->now, c, seconds);
 	w->now->observed = w->now->observed && subject->observed;
 	/* Another sort is told of at once. */
 	if (again & ~w->now->sorts)

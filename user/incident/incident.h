@@ -135,6 +135,8 @@ struct incident {
 struct incident_bucket {
 	double level;
 	int64_t rising_ms; /* when it was empty last, by the steady clock */
+	struct incident_counts since; /* what came since then */
+	double peak_pps, peak_bps; /* of that, over one look */
 };
 
 /* State of one service. */
