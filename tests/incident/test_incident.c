@@ -440,18 +440,26 @@ static void a_clock_that_is_set_starts_nothing(void **state)
  * enough is. */
 static void what_was_only_observed_is_told_apart(void **state)
 {
+	char text[INCIDENT_TEXT];
+
 	(void)state;
 	subject.observed = true;
 	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
+	counts.withheld = 100;
 	assert_int_equal(look(), INCIDENT_STARTED);
-	assert_int_equal(watch.now->refused, 20000);
+	assert_int_equal(watch.now->refused, 20100);
 	assert_int_equal(watch.now->dropped, 0);
+	assert_int_equal(watch.now->withheld, 0);
 	assert_true(watch.now->observed);
+	incident_text(watch.now, INCIDENT_STARTED, text);
+	assert_non_null(strstr(text, " 0 dropped, 20100 would have been (getstatus; "));
 	subject.observed = false;
 	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 300);
+	counts.withheld = 7;
 	look();
-	assert_int_equal(watch.now->refused, 20300);
+	assert_int_equal(watch.now->refused, 20400);
 	assert_int_equal(watch.now->dropped, 300);
+	assert_int_equal(watch.now->withheld, 7);
 	assert_false(watch.now->observed);
 }
 

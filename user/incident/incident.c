@@ -99,9 +99,9 @@ static void add(struct incident *i, const struct incident_counts *c, bool observ
 {
 	i->packets += c->packets;
 	i->bytes += c->bytes;
-	i->refused += c->refused;
+	i->refused += c->refused + (observed ? c->withheld : 0);
 	i->dropped += observed ? 0 : c->refused;
-	i->withheld += c->withheld;
+	i->withheld += observed ? 0 : c->withheld;
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		i->kinds[kind] += c->kinds[kind];
 	for (int reason = 0; reason < REASON_COUNT; reason++)

@@ -121,7 +121,8 @@ struct incident {
 	int64_t start_ms, last_ms, end_ms;
 	int64_t began_ms; /* start_ms, by the steady clock */
 	int64_t reported_ms; /* when it was last reported, by the steady clock */
-	uint64_t packets, bytes, refused, withheld;
+	uint64_t packets, bytes, withheld;
+	uint64_t refused; /* dropped, and what would have been, or withheld */
 	uint64_t dropped; /* of those refused: the rest was only observed */
 	uint32_t pauses; /* of INCIDENT_QUIET_MS and more, after which it went on */
 	bool told; /* the command was told of its start, and is to be told of its end */

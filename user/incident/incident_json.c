@@ -193,14 +193,17 @@ const struct json_key incident_json_keys[] = {
 		 "Received for the service during the attack."),
 	JSON_KEY("bytes", "integer", "bytes", "The same in bytes of whole frames."),
 	JSON_KEY("dropped", "integer", "packets", "Dropped."),
-	JSON_KEY("observed_only", "integer", "packets",
-		 "Would have been dropped if the service were not observed only."),
+	JSON_KEY(
+		"observed_only", "integer", "packets",
+		"Would have been dropped or withheld if the service were not observed only."),
 	JSON_KEY(
 		"withheld", "integer", "packets",
 		"Packets of the server that were not sent, by the anti-amplification limit."),
 	JSON_OBJECT("peak", "object", NULL, "Height of the attack.", peak_keys),
 	JSON_OBJECT("kinds", "object", "packets", "By kind of message.", counts_keys),
-	JSON_OBJECT("reasons", "object", "packets", "Dropped, by reason.", counts_keys),
+	JSON_OBJECT("reasons", "object", "packets",
+		    "Dropped or withheld, or that would have been, by reason.",
+		    counts_keys),
 	JSON_OBJECT("not_dropped", "object", "packets", "Not dropped, by reason.",
 		    counts_keys),
 	JSON_OBJECT("sources", "object", NULL, "Sources of the attack, from samples.",
@@ -304,12 +307,15 @@ void incident_text(const struct incident *i, enum incident_event event,
 	json_t *kinds = largest(i->kinds, KIND_COUNT, kind_text);
 	json_t *why = reasons(i, true);
 	json_t *object = incident_json(i, event, NULL);
-	char sort[INCIDENT_SORTS_TEXT], kind[128], reason[128], paused[32] = "",
-								from[INCIDENT_FROM];
+	char sort[INCIDENT_SORTS_TEXT], kind[128], reason[128],
+		paused[32] = "", would[48] = "", from[INCIDENT_FROM];
 
 	if (i->pauses)
 		snprintf(paused, sizeof(paused), " with %u pause%s", i->pauses,
 			 i->pauses == 1 ? "" : "s");
+	if (i->refused > i->dropped)
+		snprintf(would, sizeof(would), ", %llu would have been",
+			 (unsigned long long)(i->refused - i->dropped));
 	incident_sorts(object, sort);
 	names_put(kind, sizeof(kind), kinds);
 	names_put(reason, sizeof(reason), why);
@@ -320,12 +326,12 @@ void incident_text(const struct incident *i, enum incident_event event,
 	snprintf(
 		ret, INCIDENT_TEXT,
 		"attack %s %s: %s on %s%s, %.0f s%s, peak %.0f packets/s and %.0f bit/s, "
-		"%llu dropped (%s; %s)%s%s, senders spoofed: %s, "
+		"%llu dropped%s (%s; %s)%s%s, senders spoofed: %s, "
 		"players %u before, %u to %u since",
 		i->id, verbs[event], sort, i->service[0] ? i->service : "this machine",
 		i->observed ? " (observed only)" : "",
 		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
-		paused, i->peak_pps, i->peak_bps, (unsigned long long)i->dropped,
+		paused, i->peak_pps, i->peak_bps, (unsigned long long)i->dropped, would,
 		*kind ? kind : "-", *reason ? reason : "-",
 		*from ? ", by samples from " : "", from,
 		incident_spoofed_name(incident_spoofed(i)), i->players_before,

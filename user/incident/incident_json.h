@@ -32,7 +32,7 @@ json_t *incident_json(const struct incident *incident, enum incident_event event
 struct incident *incident_parse(const json_t *object);
 
 /* Bytes of the line, with the NUL. */
-#define INCIDENT_TEXT 896
+#define INCIDENT_TEXT 960
 /* Write what is known of an incident as one line of words. */
 void incident_text(const struct incident *incident, enum incident_event event,
 		   char ret[INCIDENT_TEXT]);
