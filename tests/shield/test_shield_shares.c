@@ -236,6 +236,36 @@ static void queries_are_divided_among_quake2_and_3(void **state)
 	assert_true(shield.demand[CHALLENGE_QUERY][1] > 0);
 }
 
+/* A challenge without the server's host keys cannot be sent, so none is due. */
+static void host_keys_that_cannot_be_sent_demand_nothing(void **state)
+{
+	static const struct {
+		enum host_keys_state state;
+		bool demands;
+	} rows[] = { { KEYS_UNKNOWN, false },
+		     { KEYS_NONE, true },
+		     { KEYS_LONG, false },
+		     { KEYS_KNOWN, true },
+		     { KEYS_SEVERAL, false } };
+
+	(void)state;
+	service(0)->family = FAMILY_NETQUAKE;
+	look();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		memset(shield.demand, 0, sizeof(shield.demand));
+		shield.shared->validation.keys[0].state = rows[i].state;
+		came(0, 0, KIND_GETCHALLENGE, REASON_SERVICE_LIMIT, 4 * RATE);
+		look();
+		assert_int_equal(shield.demand[CHALLENGE_JOIN][0] > 0, rows[i].demands);
+	}
+	/* Other protocols have none. */
+	service(1)->family = FAMILY_QUAKEWORLD;
+	look();
+	came(1, 0, KIND_GETCHALLENGE, REASON_SERVICE_LIMIT, 4 * RATE);
+	look();
+	assert_true(shield.demand[CHALLENGE_JOIN][1] > 0);
+}
+
 /* No limit stays none, and what lets nothing pass does not begin to. */
 static void extremes_are_not_divided(void **state)
 {
@@ -286,6 +316,7 @@ int main(void)
 		TEST(only_what_came_since_the_last_look_counts),
 		TEST(services_without_challenges_have_no_part),
 		TEST(queries_are_divided_among_quake2_and_3),
+		TEST(host_keys_that_cannot_be_sent_demand_nothing),
 		TEST(extremes_are_not_divided),
 		TEST(unread_counters_are_none),
 	};

@@ -108,6 +108,18 @@ static __u64 requests_since(struct shield *s, __u32 slot, enum challenge_use use
 	return most;
 }
 
+/*
+ * Return true if no challenge can be sent for the service in @slot: the host keys of its
+ * server are not known yet, or not to be used. challenge_keys_decide() in the programs
+ * reads the same.
+ */
+static bool keys_unusable(const struct shield *s, __u32 slot, __u8 family)
+{
+	__u32 state = s->shared->validation.keys[slot].state;
+
+	return family == FAMILY_NETQUAKE && state != KEYS_NONE && state != KEYS_KNOWN;
+}
+
 void shield_demand_look(struct shield *s, __u64 past)
 {
 	const struct service *services =
@@ -127,7 +139,8 @@ void shield_demand_look(struct shield *s, __u64 past)
 
 			if (counts)
 				count = requests_since(s, slot, use, &look);
-			if (!challenges(&services[slot], use))
+			if (!challenges(&services[slot], use) ||
+			    keys_unusable(s, slot, family))
 				count = 0;
 			/* Half of what it was a second ago: a flood that stops for a
 			 * second has to begin with little otherwise. */
