@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "counters.h"
@@ -135,6 +136,51 @@ static void whatever_differs_is_in_the_name(void **state)
 	assert_int_equal(other, hash);
 }
 
+#define DEEPEST 8 /* structures in each other */
+
+/* Each structure within @id has its size in the name. @depth 0: that is a map's row. */
+static void assert_parts(const struct btf *btf, __s32 id, int depth)
+{
+	const struct btf_type *type;
+	const char *name;
+
+	assert_true(depth < DEEPEST);
+	for (type = btf__type_by_id(btf, (__u32)id); btf_is_array(type);)
+		type = btf__type_by_id(
+			btf, (__u32)btf__resolve_type(btf, btf_array(type)->type));
+	if (!btf_is_composite(type))
+		return;
+	name = btf__name_by_offset(btf, type->name_off);
+	if (depth && *name && abi_part(name) != type->size)
+		fail_msg("the size of struct %s is not in the name of the tables", name);
+	for (__u16 i = 0; i < btf_vlen(type); i++)
+		assert_parts(btf, btf__resolve_type(btf, btf_members(type)[i].type),
+			     depth + 1);
+}
+
+/* Two structures that change by as much have another name, too. */
+static void each_part_of_a_map_is_in_the_name(void **state)
+{
+	static const char *const values[] = {
+		"live",	   "counter_row", "counter_sums", "refused",  "list_entry",
+		"sampled", "cidr",	  "qport_key",	  "endpoint", "amplification_line"
+	};
+	const struct btf *btf = bpf_object__btf(object->obj);
+
+	(void)state;
+	assert_non_null(btf);
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		__s32 id = btf__find_by_name_kind(btf, values[i], BTF_KIND_STRUCT);
+
+		/* The programs of some only compare their keys. */
+		if (id > 0)
+			assert_parts(btf, id, 0);
+		else
+			assert_string_not_equal(values[i], "live");
+	}
+	assert_int_equal(abi_part("live"), 0);
+}
+
 static void the_name_is_one(void **state)
 {
 	(void)state;
@@ -152,6 +198,7 @@ int main(void)
 		cmocka_unit_test(each_map_is_what_its_row_says),
 		cmocka_unit_test(a_map_of_another_shape_does_not_fit),
 		cmocka_unit_test(whatever_differs_is_in_the_name),
+		cmocka_unit_test(each_part_of_a_map_is_in_the_name),
 		cmocka_unit_test(the_name_is_one),
 	};
 

@@ -180,6 +180,9 @@ const struct map_row *map_row(const char *name);
 bool map_fits(const struct map_row *row, const struct bpf_map_info *info);
 /* Add @row to the hash that names this version's tables. */
 void map_hash(const struct map_row *row, __u32 *hash);
+/* Return the size of struct @name, if it is a part of a map that is in the name; else 0.
+ */
+size_t abi_part(const char *name);
 /* Return true if a directory of that name may hold the tables of a quakeshield. */
 bool abi_is_name(const char *name);
 
