@@ -236,7 +236,7 @@ static void play(struct scene *s, const struct trouble *t)
 			s->totals.unseen += (uint64_t)t->unseen;
 			s->totals.attack[3] = t->attacked ? "flood" : NULL;
 			if (t->unseen)
-				lagometer_blind(s->l);
+				lagometer_blind(s->l, s->now_ns);
 			host_counts(s, t);
 		}
 		s->totals.seen += 5;

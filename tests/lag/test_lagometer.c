@@ -131,7 +131,7 @@ static void by_sequence(void **state)
 		for (const uint32_t *n = arrivals[i].sequences; *n; n++) {
 			s.now_ns += 33 * MS;
 			if (*n == UINT32_MAX)
-				lagometer_blind(s.l);
+				lagometer_blind(s.l, s.now_ns);
 			else
 				from_client(&s, *n, -1);
 		}
@@ -148,27 +148,38 @@ static void by_sequence(void **state)
 /* --- to the client -------------------------------------------------------------------
  */
 
-/* Twenty snapshots a second, forty packets of the client, which say what has come. */
-static void acknowledged(void **state)
+/*
+ * Twenty snapshots a second, forty packets of the client, which say what has come.
+ * @blind: samples of the client are missing before it passes over 20 and 21.
+ */
+static struct scene acknowledge(bool blind)
 {
 	struct scene s = scene_of(4);
-	const struct lag_player *p;
 	uint32_t ack = 0, c2s = 0;
 
-	(void)state;
 	for (uint32_t n = 1; n <= 60; n++) {
 		from_server(&s, n, n == 40 ? 1 : 0);
 		s.now_ns += 30 * MS;
 		/* 20 and 21 never come; 50 is lost while the client is silent. */
 		if (n != 20 && n != 21 && n != 50)
 			ack = n;
+		if (n == 22 && blind)
+			lagometer_blind(s.l, s.now_ns);
 		for (int i = 0; i < 2; i++) {
 			if (n != 50)
 				from_client(&s, ++c2s, ack);
 			s.now_ns += 10 * MS;
 		}
 	}
-	p = only_player(&s);
+	return s;
+}
+
+static void acknowledged(void **state)
+{
+	struct scene s = acknowledge(false);
+	const struct lag_player *p = only_player(&s);
+
+	(void)state;
 	assert_int_equal(p->ping_ms, 30);
 	assert_int_equal(p->delayed, 1);
 	assert_int_equal(p->snapshots, 60);
@@ -179,6 +190,12 @@ static void acknowledged(void **state)
 	ring_is(&p->way[LAG_S2C],
 		"aaaaaaaaaaaaaaaaaaallaaaaaaaaaaaaaaaaaadaaaaaaaaa.aaaaaaaaaa");
 	assert_int_equal(p->way[LAG_S2C].ring[30].ping_ms, 30);
+	lagometer_free(s.l);
+	/* A sample that is missing may have acknowledged the two. */
+	s = acknowledge(true);
+	p = only_player(&s);
+	assert_int_equal(p->way[LAG_S2C].lost, 0);
+	assert_int_equal(p->way[LAG_S2C].unsure, 3);
 	lagometer_free(s.l);
 }
 

@@ -180,7 +180,7 @@ static void step(struct game *g)
 		break;
 	case 3:
 		if (one_in(g, 10))
-			lagometer_blind(g->l);
+			lagometer_blind(g->l, g->now_ns);
 		break;
 	case 4:
 		if (one_in(g, 60))

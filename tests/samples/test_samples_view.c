@@ -184,6 +184,7 @@ bool loop_every(int ms, void (*tick)(void *context), void *context)
  */
 
 static int64_t now_ns, used_ns; /* of the wall, and of the processor */
+static int64_t late_ns; /* after a sample was taken it is read */
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
@@ -205,7 +206,7 @@ static int open_with(uint32_t percent, const char *path)
 
 	config.output_cpu = percent;
 	now_ns = 1000 * SECOND_NS;
-	used_ns = 0;
+	used_ns = late_ns = 0;
 	memset(services, 0, sizeof(services));
 	memset(sampled, 0, sizeof(sampled));
 	assert_int_equal(truncate(pcapng, 0), 0);
@@ -264,7 +265,7 @@ static void sample(enum sampler sampler, bool c2s, enum reason reason,
 			    .reason = (__u8)reason,
 			    .direction = c2s ? DIRECTION_C2S : DIRECTION_S2C,
 			    .sampler = (__u8)sampler,
-			    .ktime_ns = (__u64)now_ns };
+			    .ktime_ns = (__u64)(now_ns - late_ns) };
 
 	assert_true(n <= 64);
 	frame[17] = (uint8_t)(n + 28);
@@ -354,6 +355,7 @@ static void play(bool c2s, uint8_t sequence)
 {
 	uint8_t move[] = { 0, 0x10, 0, 10, 0, 0, 0, sequence, 1, 1 };
 
+	now_ns += 10000000;
 	sample(SAMPLER_FOLLOW, c2s, REASON_PLAYER, move, sizeof(move));
 }
 
@@ -383,6 +385,25 @@ static void the_kernels_gaps_are_not_the_players(void **state)
 	play(true, 24);
 	second(second_context);
 	assert_int_equal(lost(), 3);
+}
+
+/* The gap comes before the second is over, and others in samples that were read late. */
+static void a_gap_is_doubted_when_it_comes(void **state)
+{
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	play(false, 1);
+	play(true, 1);
+	sampled[SAMPLER_FOLLOW].limited = 9;
+	late_ns = SECOND_NS / 2;
+	now_ns += SECOND_NS;
+	play(true, 6);
+	play(true, 9);
+	late_ns = 0;
+	play(true, 10);
+	assert_int_equal(lost(), 0);
+	play(true, 12);
+	assert_int_equal(lost(), 1);
 }
 
 /* Option 7 of an enhanced packet block: the sort of program, and what it has said. */
@@ -530,6 +551,7 @@ int main(void)
 		TEST(services_come_and_go),
 		TEST(the_past_is_forgotten_by_halves),
 		TEST(the_kernels_gaps_are_not_the_players),
+		TEST(a_gap_is_doubted_when_it_comes),
 		TEST(a_capture_names_what_was_done),
 		NO_CAPTURE(without_a_capture_nothing_is_put),
 		BUSY(followers_are_shed_last),

@@ -27,8 +27,9 @@ struct lag_message {
 
 struct lag_window {
 	bool started;
-	bool blind; /* samples went missing: the next gap proves nothing */
+	bool blind; /* samples may be missing right before the last message */
 	uint32_t highest;
+	int64_t heard_ns; /* when @highest came; lagometer.c has it for c2s */
 	struct lag_message messages[LAG_WINDOW];
 };
 

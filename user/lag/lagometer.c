@@ -49,6 +49,9 @@ struct place {
 struct lagometer {
 	size_t count;
 	enum lag_side side;
+	void (*look)(void *context); /* or NULL */
+	void *look_context;
+	int64_t unseen_ns; /* until then datagrams went unseen */
 	struct place places[];
 };
 
@@ -59,6 +62,7 @@ struct lagometer *lagometer_create(size_t players, enum lag_side side)
 	if (l) {
 		l->count = players;
 		l->side = side;
+		l->unseen_ns = INT64_MIN;
 	}
 	return l;
 }
@@ -127,13 +131,16 @@ void lagometer_sweep(struct lagometer *l, int64_t now_ns)
 	}
 }
 
-void lagometer_blind(struct lagometer *l)
+void lagometer_blind(struct lagometer *l, int64_t until_ns)
 {
-	for (size_t i = 0; i < l->count; i++) {
-		for (int w = 0; w < LAG_WAYS; w++)
-			l->places[i].way[w].blind = true;
-		lag_pause_blind(&l->places[i].pause);
-	}
+	if (until_ns > l->unseen_ns)
+		l->unseen_ns = until_ns;
+}
+
+void lagometer_watch(struct lagometer *l, void (*look)(void *context), void *context)
+{
+	l->look = look;
+	l->look_context = context;
 }
 
 struct lag_player *lagometer_next(struct lagometer *l, size_t *at)
@@ -162,13 +169,16 @@ static void begin_anew(struct place *p)
 	*p->knocked = 0;
 }
 
-static void see_sequence(struct place *p, enum lag_way at, const struct facts *f,
-			 int64_t time_ns)
+static void see_sequence(struct lagometer *l, struct place *p, enum lag_way at,
+			 const struct facts *f, int64_t time_ns)
 {
 	struct lag_direction *d = &p->player.way[at];
 	struct lag_window *w = &p->way[at];
 	int32_t step = (int32_t)(f->sequence - w->highest);
 
+	if (w->started && step > 1 && w->heard_ns > l->unseen_ns && l->look)
+		l->look(l->look_context);
+	w->blind = w->started && w->heard_ns <= l->unseen_ns;
 	if (w->started && step < -RESTART_BACK) {
 		lag_window_restart(&p->way[LAG_C2S]);
 		begin_anew(p);
@@ -182,8 +192,8 @@ static void see_sequence(struct place *p, enum lag_way at, const struct facts *f
 	lag_window_add(w, d, f->sequence, time_ns)->arrived = true;
 	d->received++;
 	w->highest = f->sequence;
+	w->heard_ns = time_ns;
 	w->started = true;
-	w->blind = false;
 }
 
 /* --- what the server sends: by acknowledgements -------------------------------- */
@@ -302,13 +312,17 @@ static void see_arrived(struct place *p, struct lag_message *m, int64_t time_ns)
 	s->flags |= LAG_ANSWERED;
 }
 
-/* The client passed over this one when it acknowledged a later one. */
-static void see_passed(struct lag_direction *d, struct lag_message *m, int64_t time_ns)
+/*
+ * The client passed over this one when it acknowledged a later one. @blind: samples of
+ * the client are missing before; perhaps one of them acknowledged this message.
+ */
+static void see_passed(struct lag_direction *d, struct lag_message *m, bool blind,
+		       int64_t time_ns)
 {
 	if (m->arrived || m->lost)
 		return;
 	/* A client that was busy sends all at once, with what it knew before. */
-	if (!m->due || time_ns - m->due_ns < BURST_NS) {
+	if (blind || !m->due || time_ns - m->due_ns < BURST_NS) {
 		d->unsure++;
 		return;
 	}
@@ -361,7 +375,7 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 			struct lag_message *passed = lag_window_find(w, s);
 
 			if (passed)
-				see_passed(d, passed, time_ns);
+				see_passed(d, passed, p->way[LAG_C2S].blind, time_ns);
 		}
 	if (!p->has_ack || (int32_t)(ack - p->ack) > 0)
 		p->ack = ack;
@@ -446,11 +460,14 @@ static void count_pauses_of_server(struct place *p, const struct facts *f,
 				 f->has & FACT_DELAYED);
 }
 
-static void see_client(struct place *p, const struct facts *f, int64_t time_ns)
+static void see_client(struct lagometer *l, struct place *p, const struct facts *f,
+		       int64_t time_ns)
 {
 	uint64_t before = p->player.way[LAG_C2S].lost, lost;
 
-	see_sequence(p, LAG_C2S, f, time_ns);
+	see_sequence(l, p, LAG_C2S, f, time_ns);
+	if (p->way[LAG_C2S].blind)
+		lag_pause_blind(&p->pause);
 	lost = p->player.way[LAG_C2S].lost;
 	lag_pause_client(&p->pause, &p->player.pauses, time_ns,
 			 lost > before ? (uint32_t)(lost - before) : 0);
@@ -493,6 +510,8 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 		keep_text(p->knocked, f->name, f->name_n);
 		return;
 	}
+	if (p->player.last_ns <= l->unseen_ns)
+		lag_pause_blind(&p->pause);
 	p->player.last_ns = r->time_ns;
 	p->player.family = r->family;
 	if (r->dialect && !r->guess)
@@ -517,9 +536,9 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 		return;
 	count_rates(p, c2s, r->time_ns);
 	if (c2s)
-		see_client(p, f, r->time_ns);
+		see_client(l, p, f, r->time_ns);
 	else if (l->side == LAG_BESIDE_CLIENT)
-		see_sequence(p, LAG_S2C, f, r->time_ns);
+		see_sequence(l, p, LAG_S2C, f, r->time_ns);
 	else
 		see_server(p, f, r->time_ns);
 	newest = p->way[LAG_C2S].highest == f->sequence;

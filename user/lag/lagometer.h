@@ -134,9 +134,16 @@ void lagometer_free(struct lagometer *l);
 void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r);
 
 /*
- * Note that datagrams went unseen: the next gap in any player's sequences is no loss.
+ * Note that datagrams went unseen until @until_ns, of the clock of the records: a gap
+ * after a message that came by then is no loss.
  */
-void lagometer_blind(struct lagometer *l);
+void lagometer_blind(struct lagometer *l, int64_t until_ns);
+
+/*
+ * Call @look with @context before a gap counts as loss. It must call lagometer_blind() if
+ * datagrams went unseen since it was called last. Without it, all are seen.
+ */
+void lagometer_watch(struct lagometer *l, void (*look)(void *context), void *context);
 
 /*
  * Forget the players that were silent for LAG_IDLE_NS, and the rates and pings of those

@@ -126,7 +126,7 @@ static void on_sample(const struct sample *sample, const void *frame, void *cont
 	l->stats.samples[sample->sampler]++;
 	if (!within_budget(l, (enum sampler)sample->sampler)) {
 		if (sample->sampler == SAMPLER_FOLLOW)
-			lagometer_blind(l->lagometer);
+			lagometer_blind(l->lagometer, time_ns);
 		l->stats.shed[sample->sampler]++;
 		return;
 	}
@@ -188,9 +188,13 @@ static void watch_shedding(struct samples_view *l)
 	l->shed_before = shed;
 }
 
-/* Samples for which the kernel had no room left gaps that are not the network's. */
-static void watch_kernel(struct samples_view *l)
+/*
+ * Samples that the kernel left out, above the rate or without room, leave gaps that are
+ * not the network's. Called once a second, and by the lagometer at each gap.
+ */
+static void watch_kernel(void *context)
 {
+	struct samples_view *l = context;
 	const struct sampled *followed = &l->stats.kernel[SAMPLER_FOLLOW];
 	uint64_t unseen;
 
@@ -198,7 +202,8 @@ static void watch_kernel(struct samples_view *l)
 		return;
 	unseen = followed->limited + followed->lost;
 	if (unseen != l->unseen)
-		lagometer_blind(l->lagometer);
+		lagometer_blind(l->lagometer,
+				clock_read(CLOCK_MONOTONIC) + l->epoch_ns);
 	l->unseen = unseen;
 }
 
@@ -345,6 +350,7 @@ static int start(struct samples_view *l, const struct config *config)
 	l->stats.minutes = l->minutes;
 	if (!l->lagometer || !l->decoded || !l->ring || !l->minutes)
 		return -ENOMEM;
+	lagometer_watch(l->lagometer, watch_kernel, l);
 	err = open_writer(config, &l->writer);
 	if (!err)
 		err = shield_samples_open(l->shield, on_sample, l);
