@@ -444,6 +444,37 @@ static void places(void **state)
 	lagometer_free(s.l);
 }
 
+/* With more players than places, a player keeps its place while it is heard. */
+static void a_player_too_many_is_left_out(void **state)
+{
+	struct scene s = scene_of(2);
+	size_t at = 0;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 20; i++) {
+		s.now_ns += SECOND;
+		for (s.client = 10; s.client < 13; s.client++)
+			from_server(&s, i, 0);
+	}
+	assert_int_equal(players(&s), 2);
+	for (uint8_t i = 10; i < 12; i++) {
+		const struct lag_player *p = lagometer_next(s.l, &at);
+
+		assert_int_equal(p->client.bytes[3], i);
+		assert_int_equal(p->snapshots, 20);
+	}
+	/* One leaves. */
+	for (uint32_t i = 21; i <= 40; i++) {
+		s.now_ns += SECOND;
+		for (s.client = 11; s.client < 13; s.client++)
+			from_server(&s, i, 0);
+	}
+	at = 0;
+	assert_int_equal(lagometer_next(s.l, &at)->client.bytes[3], 12);
+	assert_int_equal(lagometer_next(s.l, &at)->snapshots, 40);
+	lagometer_free(s.l);
+}
+
 /* Who gets the place of one that has gone begins with nothing of his. */
 static void a_place_is_used_again(void **state)
 {
@@ -506,6 +537,7 @@ int main(void)
 		cmocka_unit_test(names_and_maps),
 		cmocka_unit_test(a_knock_renames_nobody),
 		cmocka_unit_test(places),
+		cmocka_unit_test(a_player_too_many_is_left_out),
 		cmocka_unit_test(a_place_is_used_again),
 	};
 

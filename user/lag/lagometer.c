@@ -84,6 +84,7 @@ static bool gives_way(const struct place *a, const struct place *b)
 	return a->player.last_ns < b->player.last_ns;
 }
 
+/* NULL: all places are taken. */
 static struct place *place_of(struct lagometer *l, uint32_t slot, const struct record *r)
 {
 	bool c2s = r->direction == DIRECTION_C2S;
@@ -99,6 +100,9 @@ static struct place *place_of(struct lagometer *l, uint32_t slot, const struct r
 		if (gives_way(p, best))
 			best = p;
 	}
+	if (best->used && best->plays &&
+	    llabs(r->time_ns - best->player.last_ns) < LAG_YIELD_NS)
+		return NULL;
 	memset(best, 0, sizeof(*best));
 	best->used = true;
 	best->player.client = *client;
@@ -505,6 +509,8 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	    !(has & (FACT_SEQUENCE | FACT_NAME)))
 		return;
 	p = place_of(l, slot, r);
+	if (!p)
+		return;
 	/* A request to join may come from any host, in the name of a player. */
 	if (p->plays && !(has & FACT_SEQUENCE)) {
 		keep_text(p->knocked, f->name, f->name_n);

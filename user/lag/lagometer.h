@@ -19,7 +19,9 @@
  * reliable ones.
  *
  * Pure: no clock but that of the records. Bounded: when all places are taken, clients
- * that never joined give way first, then the player that was silent for longest.
+ * that never joined give way first, then the player that was silent for longest, if for
+ * LAG_YIELD_NS. While there is none, further clients are left out: taking turns, no
+ * player would have a history.
  */
 #ifndef LAGOMETER_H
 #define LAGOMETER_H
@@ -30,6 +32,7 @@
 #define LAG_WINDOW    256 /* sequences in which late ones are told from repeats */
 #define LAG_NAME      64
 #define LAG_IDLE_NS   60000000000LL /* after which lagometer_sweep() forgets */
+#define LAG_YIELD_NS  10000000000LL
 #define LAG_PING_NONE UINT16_MAX
 
 enum lag_flag {
