@@ -185,10 +185,13 @@ bool loop_every(int ms, void (*tick)(void *context), void *context)
 
 static int64_t now_ns, used_ns; /* of the wall, and of the processor */
 static int64_t late_ns; /* after a sample was taken it is read */
+static int64_t set_ns; /* by how much the clock of the wall was set */
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
-	int64_t ns = clock == CLOCK_THREAD_CPUTIME_ID ? used_ns : now_ns;
+	int64_t ns = clock == CLOCK_THREAD_CPUTIME_ID ? used_ns
+		     : clock == CLOCK_REALTIME	      ? now_ns + set_ns
+						      : now_ns;
 
 	*ret = (struct timespec){ .tv_sec = ns / SECOND_NS, .tv_nsec = ns % SECOND_NS };
 	return 0;
@@ -206,7 +209,7 @@ static int open_with(uint32_t percent, const char *path)
 
 	config.output_cpu = percent;
 	now_ns = 1000 * SECOND_NS;
-	used_ns = late_ns = 0;
+	used_ns = late_ns = set_ns = 0;
 	memset(services, 0, sizeof(services));
 	memset(sampled, 0, sizeof(sampled));
 	assert_int_equal(truncate(pcapng, 0), 0);
@@ -331,24 +334,29 @@ static void without_a_capture_nothing_is_put(void **state)
 	assert_int_equal(stats_now().writer.pcapng.pieces, 0);
 }
 
-/* How many of the client's the players' page calls lost. */
-static json_int_t lost(void)
+/* A number of the only player on the players' page. */
+static double number_of(const char *key)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
-	json_int_t ret;
 	json_t *page;
+	double ret;
 
 	assert_int_equal(samples_players(view, file), 0);
 	fclose(file);
 	page = json_loads(text, 0, NULL);
 	assert_non_null(page);
-	assert_non_null(at_path(page, "players.0.c2s.lost"));
-	ret = json_integer_value(at_path(page, "players.0.c2s.lost"));
+	assert_non_null(at_path(page, key));
+	ret = json_number_value(at_path(page, key));
 	json_decref(page);
 	free(text);
 	return ret;
+}
+
+static int lost(void)
+{
+	return (int)number_of("players.0.c2s.lost");
 }
 
 static void play(bool c2s, uint8_t sequence)
@@ -404,6 +412,33 @@ static void a_gap_is_doubted_when_it_comes(void **state)
 	assert_int_equal(lost(), 0);
 	play(true, 12);
 	assert_int_equal(lost(), 1);
+}
+
+/* An hour ahead, and further back: a player stays, with the time of day as it is now. */
+static void a_clock_that_is_set_forgets_no_player(void **state)
+{
+	static const int64_t steps_s[] = { 3600, -900 };
+	uint8_t sequence = 0;
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	for (int row = 0; row < 2; row++) {
+		for (int i = 0; i < 60; i++) {
+			play(false, ++sequence);
+			play(true, sequence);
+			if (!(i % 10))
+				second(second_context);
+		}
+		set_ns = steps_s[row] * SECOND_NS;
+		second(second_context);
+	}
+	play(false, 121);
+	play(true, 123);
+	second(second_context);
+	assert_int_equal(number_of("players.0.c2s.received"), 121);
+	assert_int_equal(lost(), 2);
+	assert_true(number_of("players.0.packets_per_s") > 0);
+	assert_int_equal(number_of("players.0.last"), (now_ns + set_ns) / SECOND_NS);
 }
 
 /* Option 7 of an enhanced packet block: the sort of program, and what it has said. */
@@ -552,6 +587,7 @@ int main(void)
 		TEST(the_past_is_forgotten_by_halves),
 		TEST(the_kernels_gaps_are_not_the_players),
 		TEST(a_gap_is_doubted_when_it_comes),
+		TEST(a_clock_that_is_set_forgets_no_player),
 		TEST(a_capture_names_what_was_done),
 		NO_CAPTURE(without_a_capture_nothing_is_put),
 		BUSY(followers_are_shed_last),

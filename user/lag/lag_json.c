@@ -243,6 +243,7 @@ void lag_player_json(struct jsonl *json, const struct lag_player *p,
 		     const struct lag_extra *extra)
 {
 	const char *service = extra ? extra->service : NULL;
+	int64_t ahead_ns = extra ? extra->ahead_ns : 0;
 	char address[INET6_ADDRSTRLEN] = "";
 
 	if (p->client.length)
@@ -261,9 +262,9 @@ void lag_player_json(struct jsonl *json, const struct lag_player *p,
 	lag_json_string(json, ",\"name\":", p->name);
 	lag_json_string(json, ",\"map\":", p->map);
 	jsonl_text(json, ",\"since\":");
-	jsonl_time(json, p->since_ns);
+	jsonl_time(json, p->since_ns + ahead_ns);
 	jsonl_text(json, ",\"last\":");
-	jsonl_time(json, p->last_ns);
+	jsonl_time(json, p->last_ns + ahead_ns);
 	jsonl_text(json, ",\"ping_ms\":");
 	if (p->ping_ms == LAG_PING_NONE)
 		jsonl_text(json, "null");

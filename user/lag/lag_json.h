@@ -19,6 +19,7 @@ struct lag_extra {
 	const char *service;
 	const struct lag_verdict *verdict;
 	const char *history; /* of verdicts */
+	int64_t ahead_ns; /* of lagometer_ahead() */
 };
 
 /* Write @p as one object. @extra may be NULL. */

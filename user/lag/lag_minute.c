@@ -26,7 +26,7 @@ struct usual {
 
 struct row {
 	int64_t since_ns; /* of the player in this place, so that another begins anew */
-	int64_t from_ns; /* when @begin was read */
+	int64_t from_ns; /* when @begin was read, by the lagometer's clock */
 	struct reading begin;
 	struct usual usual[LAG_USUAL];
 	uint32_t minutes; /* of @usual that were noted */
@@ -299,6 +299,7 @@ static void turn(struct lag_minutes *m, struct lagometer *l,
 	const struct lag_player *p;
 	size_t at = 0, n = 0;
 
+	now_ns -= lagometer_ahead(l);
 	while ((p = lagometer_next(l, &at)) && at <= m->places) {
 		struct row *row = &m->rows[at - 1];
 		struct reading now = read_player(p);
@@ -319,7 +320,10 @@ static void turn(struct lag_minutes *m, struct lagometer *l,
 		judge(m, n, totals);
 }
 
-/* A player that has come since the minute began is counted from now on. */
+/*
+ * A player that has come since the minute began is counted from now on: @now_ns, by the
+ * lagometer's clock.
+ */
 static void note_new(struct lag_minutes *m, struct lagometer *l, int64_t now_ns)
 {
 	const struct lag_player *p;
@@ -346,7 +350,7 @@ void lag_minutes_second(struct lag_minutes *m, struct lagometer *l,
 			m->attack[i] = totals->attack[i];
 	note_refused(m, l, totals);
 	if (minute == m->minute) {
-		note_new(m, l, now_ns);
+		note_new(m, l, now_ns - lagometer_ahead(l));
 		return;
 	}
 	/* If the clock was set, the minute was not a minute. */

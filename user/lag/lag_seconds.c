@@ -63,6 +63,7 @@ void lag_seconds(struct lagometer *l, struct lag_second *past, struct decoded *d
 	const struct lag_player *p;
 	size_t at = 0;
 
+	now_ns -= lagometer_ahead(l);
 	while ((p = lagometer_next(l, &at))) {
 		struct lag_second now = second_of(p);
 

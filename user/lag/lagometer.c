@@ -52,6 +52,7 @@ struct lagometer {
 	void (*look)(void *context); /* or NULL */
 	void *look_context;
 	int64_t unseen_ns; /* until then datagrams went unseen */
+	int64_t ahead_ns; /* of the records' clock, of that of all times here */
 	struct place places[];
 };
 
@@ -85,7 +86,8 @@ static bool gives_way(const struct place *a, const struct place *b)
 }
 
 /* NULL: all places are taken. */
-static struct place *place_of(struct lagometer *l, uint32_t slot, const struct record *r)
+static struct place *place_of(struct lagometer *l, uint32_t slot, const struct record *r,
+			      int64_t time_ns)
 {
 	bool c2s = r->direction == DIRECTION_C2S;
 	const struct record_address *client = c2s ? &r->source : &r->destination;
@@ -101,7 +103,7 @@ static struct place *place_of(struct lagometer *l, uint32_t slot, const struct r
 			best = p;
 	}
 	if (best->used && best->plays &&
-	    llabs(r->time_ns - best->player.last_ns) < LAG_YIELD_NS)
+	    llabs(time_ns - best->player.last_ns) < LAG_YIELD_NS)
 		return NULL;
 	memset(best, 0, sizeof(*best));
 	best->used = true;
@@ -110,13 +112,14 @@ static struct place *place_of(struct lagometer *l, uint32_t slot, const struct r
 	best->player.slot = slot;
 	best->player.family = r->family;
 	best->player.ping_ms = LAG_PING_NONE;
-	best->player.since_ns = r->time_ns;
-	best->second_ns = r->time_ns;
+	best->player.since_ns = time_ns;
+	best->second_ns = time_ns;
 	return best;
 }
 
 void lagometer_sweep(struct lagometer *l, int64_t now_ns)
 {
+	now_ns -= l->ahead_ns;
 	for (size_t i = 0; i < l->count; i++) {
 		struct place *p = &l->places[i];
 
@@ -135,8 +138,19 @@ void lagometer_sweep(struct lagometer *l, int64_t now_ns)
 	}
 }
 
+void lagometer_set_ahead(struct lagometer *l, int64_t ns)
+{
+	l->ahead_ns = ns;
+}
+
+int64_t lagometer_ahead(const struct lagometer *l)
+{
+	return l->ahead_ns;
+}
+
 void lagometer_blind(struct lagometer *l, int64_t until_ns)
 {
+	until_ns -= l->ahead_ns;
 	if (until_ns > l->unseen_ns)
 		l->unseen_ns = until_ns;
 }
@@ -500,6 +514,7 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	const struct facts *f = &r->facts;
 	/* A malformed record may name anything. */
 	uint32_t has = r->status == RECORD_MALFORMED ? 0 : f->has;
+	int64_t time_ns = r->time_ns - l->ahead_ns;
 	struct place *p;
 	bool newest;
 
@@ -508,7 +523,7 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	    (!r->source.length && l->side != LAG_BESIDE_CLIENT) ||
 	    !(has & (FACT_SEQUENCE | FACT_NAME)))
 		return;
-	p = place_of(l, slot, r);
+	p = place_of(l, slot, r, time_ns);
 	if (!p)
 		return;
 	/* A request to join may come from any host, in the name of a player. */
@@ -518,7 +533,7 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	}
 	if (p->player.last_ns <= l->unseen_ns)
 		lag_pause_blind(&p->pause);
-	p->player.last_ns = r->time_ns;
+	p->player.last_ns = time_ns;
 	p->player.family = r->family;
 	if (r->dialect && !r->guess)
 		p->player.dialect = r->dialect;
@@ -533,27 +548,27 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	/* The receiver cannot forge messages of the server. */
 	p->plays |= !c2s;
 	if (!c2s)
-		count_pauses_of_server(p, f, r->time_ns);
+		count_pauses_of_server(p, f, time_ns);
 	if (has & FACT_RELIABLE) {
-		see_reliable(p, f, c2s, r->time_ns);
+		see_reliable(p, f, c2s, time_ns);
 		return;
 	}
 	if (has & FACT_SLICE)
 		return;
-	count_rates(p, c2s, r->time_ns);
+	count_rates(p, c2s, time_ns);
 	if (c2s)
-		see_client(l, p, f, r->time_ns);
+		see_client(l, p, f, time_ns);
 	else if (l->side == LAG_BESIDE_CLIENT)
-		see_sequence(l, p, LAG_S2C, f, r->time_ns);
+		see_sequence(l, p, LAG_S2C, f, time_ns);
 	else
-		see_server(p, f, r->time_ns);
+		see_server(p, f, time_ns);
 	newest = p->way[LAG_C2S].highest == f->sequence;
 	if (c2s && (has & FACT_COMMAND_TIME) && (has & FACT_ACK))
 		see_frame(p, f);
 	if (!c2s || l->side != LAG_BESIDE_SERVER)
 		return;
 	if (has & FACT_ACK)
-		see_ack(p, f->ack, newest, r->time_ns);
+		see_ack(p, f->ack, newest, time_ns);
 	else if (has & FACT_COMMAND_TIME)
-		see_echo(p, f->command_us, newest, r->time_ns);
+		see_echo(p, f->command_us, newest, time_ns);
 }

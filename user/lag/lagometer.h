@@ -100,7 +100,7 @@ struct lag_player {
 	const char *dialect; /* or NULL */
 	char name[LAG_NAME]; /* "" while not known; bytes of the wire */
 	char map[LAG_NAME];
-	int64_t since_ns, last_ns;
+	int64_t since_ns, last_ns; /* to tell the time of day, add lagometer_ahead() */
 	uint32_t ping_ms; /* mean of the last 32; LAG_PING_NONE: not known */
 	uint32_t snapshots_per_s; /* of the last whole second */
 	uint32_t packets_per_s; /* from the client */
@@ -147,6 +147,14 @@ void lagometer_blind(struct lagometer *l, int64_t until_ns);
  * datagrams went unseen since it was called last. Without it, all are seen.
  */
 void lagometer_watch(struct lagometer *l, void (*look)(void *context), void *context);
+
+/*
+ * The clock of the records was set since the first one: it is @ns ahead. The lagometer's
+ * own goes on. Records that are given later are by the new clock.
+ */
+void lagometer_set_ahead(struct lagometer *l, int64_t ns);
+/* Return what was set last, or 0. */
+int64_t lagometer_ahead(const struct lagometer *l);
 
 /*
  * Forget the players that were silent for LAG_IDLE_NS, and the rates and pings of those

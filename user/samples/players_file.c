@@ -147,7 +147,8 @@ static void write_all(struct jsonl *json, int64_t now_ns,
 	write_decoded(json, stats->by_service, services);
 	jsonl_text(json, ",\"players\":[");
 	while ((player = lagometer_next(lagometer, &at))) {
-		struct lag_extra extra = { .service = services[player->slot].name };
+		struct lag_extra extra = { .service = services[player->slot].name,
+					   .ahead_ns = lagometer_ahead(lagometer) };
 
 		extra.verdict = lag_minutes_verdict(stats->minutes, at - 1, player,
 						    &extra.history);

@@ -44,7 +44,8 @@ struct samples_view {
 	bool told; /* of shedding; once for each time that it begins */
 	uint64_t shed_before; /* a second ago */
 	uint64_t unseen; /* by the kernel's account, a second ago */
-	int64_t epoch_ns; /* from CLOCK_MONOTONIC to the time of day */
+	int64_t epoch_ns; /* from CLOCK_MONOTONIC to the time of day, */
+	int64_t begin_epoch_ns; /* when reading began */
 	int64_t cpu_ns; /* of the thread, before this batch */
 	__u32 generation; /* of the services below */
 	bool known[SERVICES_MAX];
@@ -202,8 +203,7 @@ static void watch_kernel(void *context)
 		return;
 	unseen = followed->limited + followed->lost;
 	if (unseen != l->unseen)
-		lagometer_blind(l->lagometer,
-				clock_read(CLOCK_MONOTONIC) + l->epoch_ns);
+		lagometer_blind(l->lagometer, clock_read(CLOCK_MONOTONIC) + l->epoch_ns);
 	l->unseen = unseen;
 }
 
@@ -229,9 +229,11 @@ static void on_second(void *context)
 	int64_t now_ns = clock_read(CLOCK_REALTIME);
 	int err;
 
-	l->epoch_ns = now_ns - clock_read(CLOCK_MONOTONIC);
 	read_services(l);
+	/* Pending samples have times of the clock as it was. */
 	samples_decoder_rest(l->decoder);
+	l->epoch_ns = now_ns - clock_read(CLOCK_MONOTONIC);
+	lagometer_set_ahead(l->lagometer, l->epoch_ns - l->begin_epoch_ns);
 	watch_kernel(l);
 	watch_shedding(l);
 	if (!(++l->seconds % FADE_S))
@@ -370,6 +372,7 @@ int samples_open(struct shield *shield, const struct config *config, const char 
 		remember(l, config);
 		l->generation = shield_generation(shield) - 1;
 		l->epoch_ns = clock_read(CLOCK_REALTIME) - clock_read(CLOCK_MONOTONIC);
+		l->begin_epoch_ns = l->epoch_ns;
 		lag_file_path(pin, l->lag_file_path);
 		l->names =
 			samples_names_load(l->lag_file_path, clock_read(CLOCK_REALTIME));
