@@ -167,17 +167,18 @@ static void a_column_a_message(void **state)
 		assert_string_equal(line_of(report(NULL, false), (int)i + 2), lines[i]);
 }
 
-/* The highest ping is the top; what is lost has none that could be. */
+/* The highest ping is the top; a message that is lost or was overtaken has none. */
 static void the_scale_is_the_highest_ping(void **state)
 {
 	static const char *const lines[] = {
-		"     500 | X", "     400 | X", "     300 | X",
-		"     200 | X", "     100 ||X",
+		"     500 |  X", "     400 |  X", "     300 |  X",
+		"     200 |  X", "     100 |||X",
 	};
 	struct lag_direction *d = &players[0].way[LAG_S2C];
 
 	(void)state;
 	add(d, 500, LAG_ANSWERED);
+	add(d, LAG_PING_NONE, LAG_ANSWERED);
 	add(d, 100, LAG_ANSWERED);
 	add(d, 900, LAG_LOST);
 	for (size_t i = 0; i < COUNT(lines); i++)

@@ -145,7 +145,7 @@ static void pings(struct jsonl *json, const struct lag_direction *d)
 	char scale[16];
 
 	for (uint64_t i = 0; i < n; i++)
-		if (sample_at(d, i, n)->flags & LAG_ANSWERED &&
+		if (lag_sample_timed(sample_at(d, i, n)) &&
 		    sample_at(d, i, n)->ping_ms > most)
 			most = sample_at(d, i, n)->ping_ms;
 	for (int line = PING_LINES - 1; line >= 0; line--) {
@@ -157,7 +157,7 @@ static void pings(struct jsonl *json, const struct lag_direction *d)
 		for (uint64_t i = 0; i < n; i++) {
 			const struct lag_sample *s = sample_at(d, i, n);
 			bool reaches = s->flags & LAG_LOST || !line ||
-				       (s->flags & LAG_ANSWERED && s->ping_ms > least);
+				       (lag_sample_timed(s) && s->ping_ms > least);
 
 			text(json, reaches ? mark_of(s) : " ");
 		}

@@ -321,7 +321,7 @@ static void see_arrived(struct place *p, struct lag_message *m, int64_t time_ns)
 	 * Messages that came while the client was silent show how long that was, not its
 	 * path.
 	 */
-	if (p->silent || m->time_ns < p->woke_ns - STALL_NS)
+	if (ms < 0 || p->silent || m->time_ns < p->woke_ns - STALL_NS)
 		return;
 	see_ping(p, time_ns - m->time_ns, time_ns);
 	if (!s)

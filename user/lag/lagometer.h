@@ -36,7 +36,7 @@
 #define LAG_PING_NONE UINT16_MAX
 
 enum lag_flag {
-	LAG_ANSWERED = 1, /* s2c: ping_ms is known */
+	LAG_ANSWERED = 1, /* s2c: it was acknowledged */
 	LAG_DELAYED = 2, /* s2c: the server held a snapshot back, by the client's rate */
 	LAG_LOST = 4,
 	LAG_REPEATED = 8,
@@ -45,10 +45,16 @@ enum lag_flag {
 
 /* One message, oldest first in the ring. */
 struct lag_sample {
-	uint16_t ping_ms; /* s2c */
+	uint16_t ping_ms; /* s2c; LAG_PING_NONE: not known, if answered or not */
 	uint8_t flags; /* enum lag_flag */
 	uint8_t pad;
 };
+
+/* Return true if the sample has a ping. */
+static inline bool lag_sample_timed(const struct lag_sample *s)
+{
+	return s->flags & LAG_ANSWERED && s->ping_ms != LAG_PING_NONE;
+}
 
 struct lag_direction {
 	uint64_t received; /* different messages */

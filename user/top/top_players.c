@@ -108,7 +108,7 @@ static unsigned int ping_most(const struct lag_direction *d)
 	for (__u64 i = 0; i < LAG_SAMPLES; i++) {
 		const struct lag_sample *s = sample_at(d, i);
 
-		if (s && s->flags & LAG_ANSWERED && s->ping_ms > most)
+		if (s && lag_sample_timed(s) && s->ping_ms > most)
 			most = s->ping_ms;
 	}
 	return most;
@@ -149,9 +149,9 @@ static void draw_bars(const struct lag_direction *d, int y, int height)
 		mark = mark_of(s, &attributes);
 		if (s->flags & LAG_LOST)
 			high = height;
-		else if (s->flags & LAG_ANSWERED)
+		else if (lag_sample_timed(s))
 			high = 1 + (int)((unsigned int)(height - 1) * s->ping_ms / most);
-		else if (mark == '|')
+		else if (mark == '|' && !(s->flags & LAG_ANSWERED))
 			mark = '.';
 		for (int i = 0; i < high && i < height; i++)
 			top_put(y + height - 1 - i, x, attributes, "%c", mark);
