@@ -2,7 +2,8 @@
 /*
  * samples_decode.c - see samples_decode.h. Two decoders: the followed flows' holds
  * datagrams back where a capture's would, so what the shield knew of each waits in
- * notes[].
+ * notes[]. Its records come in the order of its datagrams. Loose datagrams, of which
+ * there may be many more, are never held back.
  */
 #include <pcap/dlt.h>
 #include <stdlib.h>
@@ -18,19 +19,38 @@ struct samples_decoder {
 	void *context;
 	struct decoder *follow, *loose;
 	uint64_t frame;
-	struct sample_note notes[NOTES]; /* by frame */
+	struct sample_note note; /* of the loose datagram */
+	struct {
+		uint64_t frame;
+		struct sample_note note;
+	} notes[NOTES]; /* of followed ones, a ring: from @told up to @noted */
+	uint64_t told, noted;
 	struct record_tape tape; /* of records that no decoder makes */
 	enum wire_family spoken[SERVICES_MAX]; /* of `auto` ones: what was heard last */
 };
 
-static void on_record(void *context, const struct record *r)
+static void tell(struct samples_decoder *d, const struct record *r,
+		 const struct sample_note *note)
 {
-	struct samples_decoder *d = context;
-	const struct sample_note *note = &d->notes[r->frame % NOTES];
-
 	if (r->status == RECORD_DECODED && note->slot < SERVICES_MAX)
 		d->spoken[note->slot] = r->family;
 	d->sink(d->context, r, note);
+}
+
+static void on_loose(void *context, const struct record *r)
+{
+	struct samples_decoder *d = context;
+
+	tell(d, r, &d->note);
+}
+
+static void on_followed(void *context, const struct record *r)
+{
+	struct samples_decoder *d = context;
+
+	while (d->told + 1 < d->noted && d->notes[d->told % NOTES].frame < r->frame)
+		d->told++;
+	tell(d, r, &d->notes[d->told % NOTES].note);
 }
 
 /*
@@ -68,8 +88,8 @@ struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context
 		d->spoken[slot] = FAMILY_AUTO;
 	d->sink = sink;
 	d->context = context;
-	d->follow = decoder_create(&follow, on_record, d);
-	d->loose = decoder_create(&loose, on_record, d);
+	d->follow = decoder_create(&follow, on_followed, d);
+	d->loose = decoder_create(&loose, on_loose, d);
 	if (!d->follow || !d->loose || record_tape_create(&d->tape, 16, 256)) {
 		samples_decoder_free(d);
 		return NULL;
@@ -102,7 +122,7 @@ static void opaque(struct samples_decoder *d, const struct datagram *dg,
 	r.kind = "netchan";
 	record_uint(&r, "length", dg->length);
 	record_opaque(&r, "a loose sample: game traffic needs the whole flow");
-	on_record(d, &r);
+	tell(d, &r, &d->note);
 }
 
 static void loose(struct samples_decoder *d, const struct datagram *dg, __u32 slot,
@@ -154,7 +174,7 @@ bool samples_decoder_sample(struct samples_decoder *d, const struct sample *samp
 	dg.has_family = family != FAMILY_AUTO;
 	dg.family = family;
 	dg.direction = to_server ? DIRECTION_C2S : DIRECTION_S2C;
-	d->notes[dg.frame % NOTES] = (struct sample_note){
+	d->note = (struct sample_note){
 		.slot = sample->slot,
 		.kind = (enum wire_kind)sample->kind,
 		.reason = (enum reason)sample->reason,
@@ -164,6 +184,8 @@ bool samples_decoder_sample(struct samples_decoder *d, const struct sample *samp
 		loose(d, &dg, sample->slot, family, to_server);
 		return true;
 	}
+	d->notes[d->noted % NOTES].frame = dg.frame;
+	d->notes[d->noted++ % NOTES].note = d->note;
 	decoder_datagram(d->follow, &dg);
 	return true;
 }
