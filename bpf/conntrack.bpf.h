@@ -298,10 +298,11 @@ static __always_inline struct player_cell *player_first(struct live *l,
 
 /*
  * Return the player @id, which may have left (player_alive()), or NULL if it is not in
- * the table. Changes nothing. Called by player_admit() and connlimit_refuse() on ingress,
- * and by player_confirm() and detect_kind() at egress; each checks player_alive() before
- * it trusts the entry. It must find what players_enter() entered, and must be NULL where
- * player_first() is: is_no_player() and fast_path_player() rely on that.
+ * the table. Changes nothing. Called by player_admit(), player_followed() and
+ * connlimit_refuse() on ingress, and by player_confirm() and detect_kind() at egress;
+ * each checks player_alive() before it trusts the entry. It must find what
+ * players_enter() entered, and must be NULL where player_first() is: is_no_player() and
+ * fast_path_player() rely on that.
  */
 static __always_inline struct player *player_find(struct live *l,
 						  const struct player_id *id)

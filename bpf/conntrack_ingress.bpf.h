@@ -158,6 +158,20 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 }
 
 /*
+ * Return true if the sender of these words is a player that the daemon follows. Analysed
+ * once by the verifier. Called by admit() alone, for a source that passes unlimited:
+ * player_admit() is not asked for it.
+ */
+__noinline int player_followed(__u64 first, __u64 second, __u64 third)
+{
+	struct player_id id = { { first, second, third } };
+	struct player *player = player_find(&live, &id);
+
+	return player && player_alive(player, clock_now(&live)) &&
+	       player->flags & PLAYER_FOLLOWED;
+}
+
+/*
  * player_address_check() of a datagram from the address of these words. Analysed once by
  * the verifier. Called by player_address_check() alone, for what has no marker. Changes
  * nothing. Each reason has counters for some kinds alone (ABI_REASONS): return one that

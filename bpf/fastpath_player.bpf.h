@@ -29,8 +29,9 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 	enum reason reason = (what >> 16) & 0xffff;
 	enum wire_class class;
 
-	/* Any client may be followed: sample each handshake within the limits. */
-	if (!followed && follows(l) && reason == REASON_WITHIN_LIMITS) {
+	/* Any client may be followed: sample each handshake that passes. */
+	if (!followed && reason != REASON_PLAYER && follows(l) &&
+	    reason_verdict(reason) == VERDICT_PASS) {
 		class = service_class(s, kind);
 		followed = class == CLASS_CHALLENGE || class == CLASS_CONNECT;
 	}

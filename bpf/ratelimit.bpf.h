@@ -291,9 +291,16 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 {
 	enum acl_result listed = acl_lookup(l, slot, p, SENDER);
 	enum reason reason, conflict;
+	struct player_id id;
 
-	if (listed == ACL_UNLIMITED)
+	if (listed == ACL_UNLIMITED) {
+		if (l->sampling.any) {
+			packet_player(p, SENDER, slot, &id);
+			*ret_followed =
+				player_followed(id.word[0], id.word[1], id.word[2]);
+		}
 		return REASON_ALLOW_LIST;
+	}
 	if (listed == ACL_DENIED)
 		return REASON_DENY_LIST;
 	/* The rest is analysed once, and not once per value. */

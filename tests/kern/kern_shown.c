@@ -180,6 +180,57 @@ static void who_asks_to_join_is_shown(void **state)
 	assert_int_equal(shown.count, 0);
 }
 
+/* Under load each join is of a client that has returned a cookie. */
+static void joins_of_validated_clients_are_shown(void **state)
+{
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+	struct cookie_peer peer = { { 0 } };
+	__be32 address[4];
+
+	(void)state;
+	s.validation = VALIDATION_ALWAYS;
+	kern_service(&kern, 0, 0, &s);
+	kern_port(&kern, 0, PORT, 0, false);
+	sample(0, 1);
+	kern_address(PEER, address);
+	memcpy(peer.word, address, sizeof(address));
+	peer.word[2] = htons(HERE);
+	validated_enter(&kern.live->validation.validated, &peer, kern.live->keys,
+			kern.live->clock_ns)
+		->flags = VALIDATED_COOKIE;
+	assert_int_equal(hear_from(PEER, HERE, BYTES(OOB "connect \"\\name\\x\"")).reason,
+			 REASON_VALIDATED);
+	look();
+	assert_int_equal(shown.count, 1);
+	assert_int_equal(shown.head[0].sampler, SAMPLER_FOLLOW);
+}
+
+/* A player on `allow --unlimited` is followed like any other, and its joining is shown.
+ */
+static void unlimited_players_are_followed(void **state)
+{
+	char move[40] = { 1 };
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	kern_allow_all(&kern, PEER, 128);
+	sample(0, 1);
+	assert_int_equal(hear_from(PEER, HERE, BYTES(OOB "getchallenge")).reason,
+			 REASON_ALLOW_LIST);
+	look();
+	assert_int_equal(shown.count, 1);
+	assert_true(sent(1));
+	assert_int_equal(hear_from(PEER, HERE, move, sizeof(move)).reason,
+			 REASON_ALLOW_LIST);
+	look();
+	assert_int_equal(shown.count, 2);
+	assert_int_equal(shown.head[1].direction, DIRECTION_C2S);
+	assert_int_equal(shown.head[1].sampler, SAMPLER_FOLLOW);
+	hear_from(PEER, HERE + 1, move, sizeof(move)); /* no player */
+	look();
+	assert_int_equal(shown.count, 0);
+}
+
 /* What somebody else says in the name of one who is followed is none of its words. */
 static void forgeries_are_not_followed(void **state)
 {
@@ -283,10 +334,16 @@ static void what_found_no_room_is_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_in_so_many_is_shown),	  TEST(who_is_followed_is_shown_whole),
-		TEST(handshakes_are_followed),	  TEST(only_the_first_are_followed),
-		TEST(who_asks_to_join_is_shown),  TEST(forgeries_are_not_followed),
-		TEST(a_sampler_has_its_own_rate), TEST(what_found_no_room_is_lost),
+		TEST(one_in_so_many_is_shown),
+		TEST(who_is_followed_is_shown_whole),
+		TEST(handshakes_are_followed),
+		TEST(only_the_first_are_followed),
+		TEST(who_asks_to_join_is_shown),
+		TEST(forgeries_are_not_followed),
+		TEST(a_sampler_has_its_own_rate),
+		TEST(what_found_no_room_is_lost),
+		TEST(joins_of_validated_clients_are_shown),
+		TEST(unlimited_players_are_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
