@@ -230,8 +230,8 @@ static void migrate_qport(struct shield *s, const struct player_key *key,
 /*
  * Enter the player of an old @cell, if it has not left and its service has a slot here.
  * Called by migrate_players(). Members are copied by name and size: if the meaning of one
- * changes, it needs another name, or a line here. A player of NetQuake has to return
- * marks once more.
+ * changes, it needs another name, or a line here. A player that NetQuake's clocks have
+ * verified has to return marks once more.
  */
 static void migrate_player(struct old *old, const struct view *cell, __u64 now)
 {
@@ -257,9 +257,12 @@ static void migrate_player(struct old *old, const struct view *cell, __u64 now)
 	if (player.flags & PLAYER_NETQUAKE &&
 	    !view_member(&old_player, "updates_sent").size)
 		player.updates_sent = 0;
-	/* By which rule it was verified is not known: it has to return marks once more.
+	/*
+	 * By which rule its clocks verified it is not known: it has to return marks once
+	 * more. Without clocks, the server's acceptance did; an encrypted game has none.
 	 */
-	if (player.flags & PLAYER_NETQUAKE && player.flags & PLAYER_VERIFIED)
+	if (player.flags & PLAYER_NETQUAKE && player.flags & PLAYER_CLOCKS &&
+	    player.flags & PLAYER_VERIFIED)
 		player.flags |= PLAYER_TAKEN;
 	id = player_id(&key);
 	if (players_enter(&s->shared->players, &id, s->shared->keys, &player, now) ==
