@@ -62,7 +62,6 @@ static int capture_read(FILE *file, const char *path, struct explain_input *ret)
 	int got, err = capture_open(file, &capture, message, sizeof(message));
 
 	if (err) {
-		fclose(file);
 		log_error("explain: '%s': %s", path,
 			  err == -EBADMSG ? message : strerror(-err));
 		return err;
