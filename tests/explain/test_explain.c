@@ -191,6 +191,45 @@ static void files_hold_a_datagram_or_a_capture(void **state)
 	/* Cut off, and empty. */
 	assert_int_equal(file_read(capture, 40 + n - 3), -EINVAL);
 	assert_int_equal(file_read(capture, 24), -EINVAL);
+	/* No capture behind the magic, and one of an unknown link. */
+	assert_int_equal(file_read(capture, 4), -EINVAL);
+	capture[20] = 147;
+	assert_int_equal(file_read(capture, 40 + n), -EINVAL);
+	assert_int_equal(explain_read_file("/", &input), -EISDIR);
+}
+
+/* The shield sees no datagram that was put together, but its fragments. */
+static void a_capture_is_judged_frame_by_frame(void **state)
+{
+	static __u8 capture[24 + 4 * (16 + 200)];
+	const __u32 head[6] = { 0xa1b2c3d4, 0x00040002, 0, 0, 65535, 1 };
+	struct explain_end from = { .port = 5 }, to = { .port = 27960, .mac = { 6 } };
+	__u8 frame[EXPLAIN_FRAME];
+	size_t n, at = sizeof(head);
+
+	(void)state;
+	inet_pton(AF_INET6, "::ffff:192.0.2.1", from.address);
+	inet_pton(AF_INET6, "::ffff:192.0.2.2", to.address);
+	memcpy(capture, head, sizeof(head));
+	n = explain_frame(&from, &to, 9, "getstatus1234567", 16, frame);
+	for (int i = 0; i < 4; i++) {
+		/* No IP, a later fragment, the first one, and the later one once more. */
+		const __u8 fragment[4][2] = { { 0 }, { 0, 3 }, { 0x20, 0 }, { 0, 3 } };
+		__u32 packet[4] = { 0, 0, (__u32)n, (__u32)n };
+
+		frame[12] = i ? 8 : 7;
+		frame[20] = fragment[i][0];
+		frame[21] = fragment[i][1];
+		memcpy(capture + at, packet, sizeof(packet));
+		memcpy(capture + at + sizeof(packet), frame, n);
+		at += sizeof(packet) + n;
+	}
+	assert_int_equal(file_read(capture, at), 0);
+	assert_true(input.framed);
+	assert_int_equal(input.n, n);
+	frame[20] = 0x20;
+	frame[21] = 0;
+	assert_memory_equal(input.bytes, frame, n);
 }
 
 /* --- what is printed --------------------------------------------------------- */
@@ -385,6 +424,7 @@ int main(void)
 		cmocka_unit_test(each_family_has_its_steps),
 		cmocka_unit_test(digits_become_bytes),
 		cmocka_unit_test(files_hold_a_datagram_or_a_capture),
+		cmocka_unit_test(a_capture_is_judged_frame_by_frame),
 		cmocka_unit_test(facts_become_lines),
 		cmocka_unit_test(refusals_and_lists_become_causes),
 		cmocka_unit_test(a_silent_server_needs_evidence),

@@ -54,7 +54,7 @@ static int take_from(const struct call *call, struct explain_query *ret)
 static int take_subject(const struct call *call, struct subject *ret)
 {
 	const char *text = call->operands[0], *wrong;
-	int status;
+	int status, err;
 
 	if (explain_parse(text, &ret->query))
 		return 0;
@@ -63,8 +63,10 @@ static int take_subject(const struct call *call, struct subject *ret)
 	status = take_from(call, &ret->query);
 	if (status)
 		return status;
-	if (!access(text, F_OK))
-		return exit_status(explain_read_file(text, &ret->input));
+	if (!access(text, F_OK)) {
+		err = explain_read_file(text, &ret->input);
+		return err == -EINVAL || err == -E2BIG ? EXIT_USAGE : exit_status(err);
+	}
 	wrong = explain_read_hex(text, &ret->input);
 	if (!wrong)
 		return 0;

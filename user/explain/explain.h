@@ -51,8 +51,9 @@ struct explain_input {
 const char *explain_read_hex(const char *text, struct explain_input *ret);
 
 /*
- * Read the datagram in the file at @path: the first of a capture, or all of its bytes.
- * 0, or -errno after a message.
+ * Read the datagram in the file at @path: all of its bytes, or the first frame of a
+ * capture that holds a datagram or the first fragment of one. 0, or -errno after a
+ * message.
  */
 int explain_read_file(const char *path, struct explain_input *ret);
 

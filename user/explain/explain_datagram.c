@@ -17,9 +17,8 @@
 #include "lib/address.h"
 #include "lib/log.h"
 
-#define LINK_ETHERNET 1 /* DLT_EN10MB */
-#define ETHERNET      14 /* bytes of its header */
-#define TEST_FROM     "192.0.2.1" /* the sender of a payload, if none is named */
+#define ETHERNET  14 /* bytes of its header */
+#define TEST_FROM "192.0.2.1" /* the sender of a payload, if none is named */
 
 /* --- reading ----------------------------------------------------------------- */
 
@@ -52,36 +51,65 @@ static void end_from(const struct record_address *a, struct explain_end *ret)
 	address_of(a->bytes, a->length, ret->address);
 }
 
-/* The first datagram of a capture, with headers that are made anew. */
+/*
+ * Take the frame as it is, or its IP packet if the link is not Ethernet. False: it does
+ * not hold the beginning of a datagram, is cut, or is too long.
+ */
+static bool frame_take(const struct capture_frame *f, struct explain_input *ret,
+		       bool *ret_fragment)
+{
+	struct packet packet;
+	struct datagram d;
+	size_t skip = 0;
+
+	if (f->captured < f->length ||
+	    !packet_parse(f->link, f->bytes, f->captured, &packet) || packet.offset ||
+	    !packet_udp(&packet, &d))
+		return false;
+	ret->framed = f->link == PACKET_LINK_ETHERNET;
+	if (!ret->framed && !packet_link_skip(f->link, f->bytes, f->captured, &skip))
+		return false;
+	if (f->captured - skip + (ret->framed ? 0 : ETHERNET) > EXPLAIN_FRAME)
+		return false;
+	ret->n = f->captured - skip;
+	memcpy(ret->bytes, f->bytes + skip, ret->n);
+	*ret_fragment = packet.fragment;
+	return true;
+}
+
+/*
+ * Read the first frame of a capture that can be judged. Frames are not put together: the
+ * shield judges each fragment.
+ */
 static int capture_read(FILE *file, const char *path, struct explain_input *ret)
 {
 	struct capture *capture = NULL;
-	struct datagram d = { 0 };
-	struct explain_end from, to;
+	struct capture_frame f;
 	char message[200];
-	int got, err = capture_open(file, &capture, message, sizeof(message));
+	int got = 0, err = capture_open(file, &capture, message, sizeof(message));
+	bool taken = false, fragment = false;
 
 	if (err) {
 		log_error("explain: '%s': %s", path,
 			  err == -EBADMSG ? message : strerror(-err));
-		return err;
+		return err == -EBADMSG ? -EINVAL : err;
 	}
-	got = capture_next(capture, &d);
-	if (got == 1 && d.source.length && d.n == d.length) {
-		end_from(&d.source, &from);
-		end_from(&d.destination, &to);
-		ret->n = explain_frame(&from, &to, 64, d.payload, d.n, ret->bytes);
-		ret->framed = true;
-	}
-	if (ret->n && capture_next(capture, &d) == 1)
+	while (!taken && (got = capture_next_frame(capture, &f)) == 1)
+		taken = frame_take(&f, ret, &fragment);
+	if (fragment)
+		log_warn("explain: '%s': the datagram is fragmented: its first fragment "
+			 "is judged",
+			 path);
+	else if (taken && capture_next_frame(capture, &f) == 1)
 		log_warn("explain: '%s': only the first datagram is judged", path);
+	else if (!taken && got < 0)
+		log_error("explain: '%s': %s", path, capture_error(capture));
+	else if (!taken)
+		log_error("explain: '%s': no whole UDP datagram of up to %d bytes is in "
+			  "this capture",
+			  path, EXPLAIN_FRAME);
 	capture_close(capture);
-	if (ret->n)
-		return 0;
-	log_error("explain: '%s': no whole UDP datagram of up to %d bytes is in this "
-		  "capture",
-		  path, EXPLAIN_FRAME);
-	return -EINVAL;
+	return taken ? 0 : -EINVAL;
 }
 
 int explain_read_file(const char *path, struct explain_input *ret)
@@ -101,7 +129,7 @@ int explain_read_file(const char *path, struct explain_input *ret)
 		ret->n = 0;
 		return capture_read(file, path, ret);
 	}
-	err = ferror(file) ? -EIO : !ret->n ? -EINVAL : fgetc(file) != EOF ? -E2BIG : 0;
+	err = ferror(file) ? -errno : !ret->n ? -EINVAL : fgetc(file) != EOF ? -E2BIG : 0;
 	fclose(file);
 	if (err)
 		log_error("explain: '%s': %s", path,
@@ -118,7 +146,7 @@ static bool frame_parse(const __u8 *bytes, size_t n, struct datagram *ret)
 {
 	struct packet packet;
 
-	return n > ETHERNET && packet_parse(LINK_ETHERNET, bytes, n, &packet) &&
+	return n > ETHERNET && packet_parse(PACKET_LINK_ETHERNET, bytes, n, &packet) &&
 	       packet_udp(&packet, ret);
 }
 
