@@ -19,6 +19,7 @@
 
 #include "explain/explain.h"
 #include "explain/explain_frames.h"
+#include "lib/meanings.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -371,6 +372,32 @@ static void a_silent_server_needs_evidence(void **state)
 	prints("server-silent: the server has not answered the daemon for 1m");
 }
 
+static void sentences_are_told_whole(void **state)
+{
+	(void)state;
+	for (int reason = 0; reason < REASON_COUNT; reason++) {
+		const struct meaning *meaning = reason_meaning((enum reason)reason);
+
+		if (reason_verdict((enum reason)reason) != VERDICT_DROP)
+			continue;
+		facts_begin();
+		step("query", (enum reason)reason);
+		prints(meaning->what);
+		service.step_count = 0;
+		service.refusals[0].reason = (enum reason)reason;
+		service.refusal_count = 1;
+		prints(meaning->what);
+	}
+	facts_begin();
+	facts.deny.has = true;
+	facts.deny.entry.origins = LIST_RUNTIME;
+	assert_true(cidr_parse("2001:db8:1234:5678:9abc:def0:1234:5678",
+			       &facts.deny.network));
+	memset(facts.deny.entry.comment, 'x', LIST_COMMENT - 1);
+	prints("2001:db8:1234:5678:9abc:def0:1234:5678 is on the deny list, by `deny "
+	       "add`: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n");
+}
+
 static void the_file_that_lists_is_named(void **state)
 {
 	static const char text[] = "# deny = {\"192.0.2.0/24\"}\nallow = {}\n"
@@ -428,6 +455,7 @@ int main(void)
 		cmocka_unit_test(facts_become_lines),
 		cmocka_unit_test(refusals_and_lists_become_causes),
 		cmocka_unit_test(a_silent_server_needs_evidence),
+		cmocka_unit_test(sentences_are_told_whole),
 		cmocka_unit_test(the_file_that_lists_is_named),
 		cmocka_unit_test(control_characters_stay_out_of_json),
 	};

@@ -18,7 +18,7 @@
 #define EXPLAIN_REFUSALS 16 /* of one service */
 #define EXPLAIN_STEPS	 5 /* datagrams that are tried for one service */
 #define EXPLAIN_CAUSES	 12 /* of one service */
-#define EXPLAIN_TEXT	 200 /* bytes of a sentence, with its NUL */
+#define EXPLAIN_TEXT	 400 /* bytes of a sentence, with its NUL */
 
 /* The source port of a datagram that is tried, if the operator names none. */
 #define EXPLAIN_PORT 27005

@@ -106,7 +106,7 @@ static void cause_verdict(const struct explain *e, struct explain_service *s,
 		return;
 	limit_text(e, step, reason, limits);
 	/* Without its full stop, where figures follow. */
-	snprintf(cause->text, sizeof(cause->text), "%.100s", meaning->what);
+	snprintf(cause->text, sizeof(cause->text), "%s", meaning->what);
 	if (*limits)
 		snprintf(cause->text + strlen(cause->text) - 1, sizeof(limits) + 1, "%s",
 			 limits);
@@ -168,7 +168,7 @@ static void cause_list(const struct explain *e, struct explain_service *s)
 	cidr_format(&e->deny.network, network);
 	if (cause)
 		snprintf(cause->text, sizeof(cause->text),
-			 "%.50s is on the deny list, by %s%s%.43s", network,
+			 "%s is on the deny list, by %s%s%s", network,
 			 entry->origins & LIST_RUNTIME ? "`deny add`"
 						       : "the configuration",
 			 entry->comment[0] ? ": " : "", entry->comment);
@@ -240,7 +240,7 @@ static void cause_past(struct explain_service *s)
 		cause = cause_new(s, reason_name(r->reason), meaning->advice, true);
 		if (cause)
 			snprintf(cause->text, sizeof(cause->text),
-				 "%.1f s ago a datagram of class %s was dropped: %.100s",
+				 "%.1f s ago a datagram of class %s was dropped: %s",
 				 (double)r->age_ns / 1e9, class_name(r->class),
 				 meaning->what);
 	}
