@@ -359,16 +359,33 @@ static void a_silent_server_needs_evidence(void **state)
 	(void)state;
 	facts_begin();
 	server->answered = 0;
-	server->asked = 2;
+	server->asked = 9; /* not all are answered */
+	server->requests = 2;
 	prints("nothing here keeps it");
-	server->asked = 3;
-	prints("server-silent: 3 datagrams have passed to the server, and it has sent "
-	       "none");
+	server->requests = 3;
+	prints("server-silent: 3 requests have passed to the server, and it has sent "
+	       "nothing");
 	server->answered = 5;
+	/* It may be in another network namespace, unless it was seen here. */
 	server->sockets_known = true;
 	prints("nothing here keeps it");
+	server->known = true;
+	prints("server-silent: no socket is bound to port 27960 here any more");
+	server->socket = true;
+	/* Without a daemon nothing is asked; nor is it where nothing is cached. */
 	server->cached = true;
 	server->cached_age_ns = 60000000000ull;
+	service.service.cache = CACHE_UNDER_LOAD;
+	prints("nothing here keeps it");
+	facts.query.daemon = true;
+	prints("server-silent: the server has not answered the daemon for 1m");
+	service.service.cache = CACHE_OFF;
+	prints("nothing here keeps it");
+	/* A response that is too long is not kept, but the server is well. */
+	service.service.cache = CACHE_UNDER_LOAD;
+	server->sent_ns = facts.now_ns - 1000000000;
+	prints("nothing here keeps it");
+	server->sent_ns = facts.now_ns - 60000000000;
 	prints("server-silent: the server has not answered the daemon for 1m");
 }
 

@@ -204,11 +204,17 @@ static void a_silent_server_is_named(void **state)
 	(void)state;
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
+	/* No server answers these. */
+	for (int i = 0; i < 4; i++)
+		hear_from(PEER, HERE, BYTES(OOB "whatever"));
+	explain(PEER, NULL);
+	assert_int_equal(told->services[0].server.asked, 4);
+	assert_int_equal(told->services[0].cause_count, 0);
 	for (int i = 0; i < 4; i++)
 		ask(PEER, HERE);
 	explain(PEER, NULL);
 	alone("server-silent");
-	assert_non_null(strstr(cause("server-silent")->text, "4 datagrams have passed"));
+	assert_non_null(strstr(cause("server-silent")->text, "4 requests have passed"));
 }
 
 static void a_spent_allowance_is_named(void **state)

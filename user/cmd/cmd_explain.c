@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "cmd/commands.h"
+#include "daemon/pidfile.h"
 #include "explain/explain.h"
 #include "explain/explain_frames.h"
 #include "explain/explain_watch.h"
@@ -98,6 +99,7 @@ int cmd_explain(const struct call *call)
 	status = call_open(call, &shield);
 	if (status)
 		return status;
+	subject.query.daemon = pidfile_pid(call_value(call, OPTION_PIN)) > 0;
 	status = exit_status(trial_open(shield, &trial));
 	if (!status)
 		status = collect(shield, trial, &subject, &explain);

@@ -100,16 +100,57 @@ bool collect_place(const struct collect *c, __u32 slot, __u16 port,
 	return found;
 }
 
+/* Return how many datagrams of @kind were counted, or of those how many @passed. */
+static __u64 packets_of(const struct counters *t, int kind, bool passed)
+{
+	__u64 sum = 0;
+
+	for (int reason = 0; reason < REASON_COUNT; reason++)
+		if (!passed || reason_verdict((enum reason)reason) == VERDICT_PASS)
+			sum += t->by[kind][reason].packets;
+	return sum;
+}
+
 static __u64 packets(const struct counters *t, bool passed)
 {
 	__u64 sum = 0;
 
 	for (int kind = 0; kind < KIND_COUNT; kind++)
-		for (int reason = 0; reason < REASON_COUNT; reason++)
-			if (!passed ||
-			    reason_verdict((enum reason)reason) == VERDICT_PASS)
-				sum += t->by[kind][reason].packets;
+		sum += packets_of(t, kind, passed);
 	return sum;
+}
+
+/* Keep when the server of @player's service last sent to it. A callback. */
+static void sent_take(const struct player_key *key, const struct player *player,
+		      void *context)
+{
+	struct collect *c = context;
+
+	if (key->slot < SERVICES_MAX && player->sent_ns > c->sent_ns[key->slot])
+		c->sent_ns[key->slot] = player->sent_ns;
+}
+
+/*
+ * Return true if each server of @family answers a @kind. A QuakeSpasm ignores the
+ * getstatus that a DarkPlaces answers, so not all queries are among them.
+ */
+static bool is_answered(enum wire_family family, enum wire_kind kind)
+{
+	switch (kind) {
+	case KIND_GETSTATUS:
+		return family == FAMILY_QUAKE3;
+	case KIND_STATUS:
+		return family == FAMILY_QUAKEWORLD || family == FAMILY_QUAKE2;
+	case KIND_GETCHALLENGE:
+		return family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD ||
+		       family == FAMILY_QUAKE2;
+	case KIND_CCREQ_SERVER_INFO:
+		return family == FAMILY_NETQUAKE;
+	case KIND_GETSERVERS:
+		return family == FAMILY_MASTER;
+	default:
+		return false;
+	}
 }
 
 static void server_collect(struct collect *c, struct explain_service *s)
@@ -119,21 +160,29 @@ static void server_collect(struct collect *c, struct explain_service *s)
 	struct counters *in = calloc(2, sizeof(*in));
 	size_t count = shield_cached_responses(c->shield, s->slot, kept);
 	__u64 received = 0;
+	__u32 user;
 
 	if (in && !shield_counters(c->shield, s->slot, &in[0], &in[1])) {
 		received = packets(&in[0], false);
 		server->asked = packets(&in[0], true);
 		server->answered = packets(&in[1], false);
-		for (int kind = 0; kind < KIND_COUNT; kind++)
+		for (int kind = 0; kind < KIND_COUNT; kind++) {
 			/* The shield itself has sent these. */
 			server->answered -=
 				in[1].by[kind][REASON_CHALLENGED].packets +
 				in[1].by[kind][REASON_CACHED_RESPONSE].packets;
+			if (is_answered((enum wire_family)s->service.family,
+					(enum wire_kind)kind))
+				server->requests += packets_of(&in[0], kind, true);
+		}
 	}
 	free(in);
 	server->judged = shield_judged(c->shield, s->slot, received, server->interface);
 	server->sockets_known = c->sockets_known;
 	server->socket = c->sockets[s->port];
+	server->sent_ns = c->sent_ns[s->slot];
+	shield_other_sockets(c->shield, s->slot, &user);
+	server->known = user;
 	shield_protocol_mismatch(c->shield, s->slot, &server->speaks);
 	for (size_t i = 0; i < count; i++) {
 		if (!server->cached || kept[i].age_ns < server->cached_age_ns)
@@ -409,6 +458,7 @@ int collect_begin(struct collect *c, const struct shield *shield, struct trial *
 	}
 	c->end_count = shield_endpoints(c->shield, c->ends, most);
 	c->sockets_known = udp_sockets_each(collect_socket, c);
+	shield_players(shield, sent_take, c);
 	e->query = *query;
 	e->now_ns = about_clock(shield);
 	e->same_program = trial_is_same(trial);

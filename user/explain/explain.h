@@ -29,6 +29,7 @@ struct explain_query {
 	__be32 address[4];
 	__u16 port; /* of the client; 0: any */
 	const char *service; /* its name or one of its ports; NULL: all services */
+	bool daemon; /* a daemon runs: it asks the servers */
 };
 
 /*
@@ -120,6 +121,9 @@ struct explain_server {
 	char interface[IF_NAMESIZE]; /* by which unjudged datagrams come in, or "" */
 	bool sockets_known, socket; /* has this network namespace a socket at its port? */
 	__u64 asked, answered; /* datagrams that passed to it, and that it has sent */
+	__u64 requests; /* of @asked: those that each server of the family answers */
+	__u64 sent_ns; /* when it last sent to a player; 0: it has none */
+	bool known; /* the daemon has seen a socket of it in this network namespace */
 	bool cached; /* an answer is kept: */
 	__u64 cached_age_ns; /* the newest one */
 	__u32 speaks; /* mask of 1 << enum wire_family; 0: nothing speaks against the

@@ -10,10 +10,10 @@
 #include "lib/meanings.h"
 #include "lib/names.h"
 
-#define SILENT_NS     5000000000ull /* a player that sends nothing for so long */
-#define CACHED_OLD_NS 10000000000ull /* the daemon asks the server every second */
-#define LIMITS_TEXT   96 /* bytes of what is left of one limit */
-#define SILENT_LEAST  3 /* requests without any answer */
+#define SILENT_NS    5000000000ull /* a player that sends nothing for so long */
+#define SERVER_NS    10000000000ull /* the daemon asks the server every 4 s */
+#define LIMITS_TEXT  96 /* bytes of what is left of one limit */
+#define SILENT_LEAST 3 /* requests without any answer */
 
 static const char *const more_names[] = {
 #define AS_NAME(cause, name, advice) name,
@@ -193,10 +193,37 @@ static void cause_player(const struct explain *e, struct explain_service *s)
 	}
 }
 
-static void cause_server(struct explain_service *s)
+/*
+ * A server that sends to a player is well, whatever else says that it is not: the daemon
+ * keeps no response that is too long. Without a daemon, and where nothing is cached, no
+ * server is asked.
+ */
+static void cause_silent(const struct explain *e, struct explain_service *s)
 {
 	const struct explain_server *server = &s->server;
-	char families[FAMILIES_TEXT], age[DURATION_TEXT];
+	char age[DURATION_TEXT];
+
+	if (server->sent_ns && (__s64)(e->now_ns - server->sent_ns) <= (__s64)SERVER_NS)
+		return;
+	duration_format(server->cached_age_ns, age);
+	if (server->cached && server->cached_age_ns > SERVER_NS && e->query.daemon &&
+	    s->service.cache && !s->service.observe)
+		cause_more(s, EXPLAIN_SERVER_SILENT,
+			   "the server has not answered the daemon for %s", age);
+	if (server->requests >= SILENT_LEAST && !server->answered)
+		cause_more(s, EXPLAIN_SERVER_SILENT,
+			   "%llu requests have passed to the server, and it has sent "
+			   "nothing",
+			   server->requests);
+	if (server->sockets_known && !server->socket && server->known)
+		cause_more(s, EXPLAIN_SERVER_SILENT,
+			   "no socket is bound to port %u here any more", s->port);
+}
+
+static void cause_server(const struct explain *e, struct explain_service *s)
+{
+	const struct explain_server *server = &s->server;
+	char families[FAMILIES_TEXT];
 
 	if (server->speaks) {
 		families_format(server->speaks, families);
@@ -210,21 +237,7 @@ static void cause_server(struct explain_service *s)
 			   "not protect",
 			   server->judged == JUDGED_NO ? "all" : "some",
 			   server->interface);
-	duration_format(server->cached_age_ns, age);
-	if (server->cached && server->cached_age_ns > CACHED_OLD_NS)
-		cause_more(s, EXPLAIN_SERVER_SILENT,
-			   "the server has not answered the daemon for %s", age);
-	if (server->asked >= SILENT_LEAST && !server->answered)
-		cause_more(s, EXPLAIN_SERVER_SILENT,
-			   "%llu datagrams have passed to the server, and it has sent "
-			   "none",
-			   server->asked);
-	if (server->sockets_known && !server->socket && !server->cached &&
-	    !server->answered)
-		cause_more(s, EXPLAIN_SERVER_SILENT,
-			   "no socket is bound to port %u here, and nothing has been "
-			   "sent from it",
-			   s->port);
+	cause_silent(e, s);
 }
 
 /* Refused datagrams, newest first. */
@@ -249,7 +262,7 @@ static void cause_past(struct explain_service *s)
 void explain_causes(const struct explain *e, struct explain_service *s)
 {
 	cause_list(e, s);
-	cause_server(s);
+	cause_server(e, s);
 	for (size_t i = 0; i < s->step_count; i++)
 		cause_step(e, s, &s->steps[i]);
 	cause_past(s);

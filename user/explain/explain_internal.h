@@ -17,6 +17,8 @@ struct collect {
 	size_t end_count;
 	bool sockets_known;
 	bool *sockets; /* by port */
+	__u64 sent_ns[SERVICES_MAX]; /* by slot: when a player was last sent to; 0: none
+				      */
 };
 
 /*
