@@ -244,6 +244,51 @@ static void a_players_new_port_is_judged_as_such(void **state)
 	assert_int_equal(told->stray.in.reason, o.reason);
 }
 
+/* A service that a configuration has at addresses alone. */
+static void a_port_names_a_service_at_an_address(void **state)
+{
+	static const char *const names[] = { "one", "two" };
+	struct explain_query query = { .service = "27960" };
+	struct watcher *w = NULL;
+	struct service s = wide();
+
+	(void)state;
+	strcpy(s.name, names[0]);
+	kern_service(&kern, 0, 0, &s);
+	kern_port(&kern, 0, PORT, -1, true);
+	kern_port(&kern, 0, PORT + 1, -1, true);
+	kern_endpoint(&kern, 0, "2001:db8:2::7", PORT, 0);
+	kern_endpoint(&kern, 0, "198.51.100.7", PORT, 0);
+	kern_endpoint(&kern, 0, "198.51.100.7", PORT + 1, 0);
+	trial_close(trial);
+	trial = NULL;
+	assert_int_equal(about(BYTES(OOB "getstatus"), "27960"), 0);
+	assert_string_equal(told->services[0].service.name, names[0]);
+	assert_int_equal(told->to_port, PORT);
+	assert_int_equal(about(BYTES(OOB "getstatus"), "27961"), 0);
+	assert_int_equal(told->to_port, PORT + 1);
+	assert_int_equal(about(BYTES(OOB "getstatus"), "27962"), -ENOENT);
+	assert_true(explain_parse(PEER, &query));
+	assert_int_equal(watch_begin(&shield, &query, &w), 0);
+	watch_end(w);
+	/* Each version of IP has its place. */
+	explain(PEER, "one");
+	assert_int_equal(step("query")->in.kind, KIND_GETSTATUS);
+	explain("2001:db8:1::1", "one");
+	assert_int_equal(step("query")->in.kind, KIND_GETSTATUS);
+	explain("2001:db8:1::1", "27961");
+	assert_int_equal(told->services[0].step_count, 0);
+	assert_non_null(cause("no-service"));
+	/* With a second service there a port tells nothing any more. */
+	strcpy(s.name, names[1]);
+	kern_service(&kern, 0, 1, &s);
+	kern_endpoint(&kern, 0, "198.51.100.8", PORT, 1);
+	assert_int_equal(about(BYTES(OOB "getstatus"), "27960"), -EINVAL);
+	assert_int_equal(about(BYTES(OOB "getstatus"), "two"), 0);
+	trial_close(trial);
+	trial = NULL;
+}
+
 static void frames_for_no_service_are_judged(void **state)
 {
 	static const struct frame_spec elsewhere = { .payload = "x", .n = 1, .dport = 9 },
@@ -376,6 +421,7 @@ int main(void)
 		TEST(each_family_is_asked_in_its_words),
 		TEST(datagrams_are_judged_with_and_without_headers),
 		TEST(a_players_new_port_is_judged_as_such),
+		TEST(a_port_names_a_service_at_an_address),
 		TEST(frames_for_no_service_are_judged),
 		TEST(an_answer_is_judged_as_it_leaves),
 		TEST(a_watcher_sees_what_is_new),

@@ -9,6 +9,7 @@
 
 #include "explain/explain_frames.h"
 #include "explain/explain_internal.h"
+#include "lib/address.h"
 #include "lib/log.h"
 #include "lib/udp_sockets.h"
 
@@ -85,16 +86,33 @@ static void collect_socket(const struct udp_socket *socket, void *context)
 	c->sockets[socket->port] = true;
 }
 
-bool collect_place(const struct collect *c, __u32 slot, __u16 port,
-		   struct shield_endpoint *ret)
+/*
+ * Return how well the explained address gets to @end: 2: the service is at any address;
+ * 1: at one of the same version of IP; 0: only at one of the other.
+ */
+static int end_fits(const struct collect *c, const struct shield_endpoint *end)
 {
-	bool found = false;
+	return address_is_any(end->address)				? 2
+	       : address_is_ipv4(end->address) != c->explain->host.ipv6 ? 1
+									: 0;
+}
 
+bool collect_wanted(const struct collect *c, __u32 slot, const char *name,
+		    struct shield_endpoint *ret)
+{
+	const char *want = c->explain->query.service;
+	bool found = false;
+	__u16 port = 0;
+
+	if (want && strcmp(want, name) != 0 && !port_parse(want, &port))
+		return false;
 	for (size_t i = 0; i < c->end_count; i++) {
-		if (c->ends[i].slot != slot || (port && c->ends[i].port != port))
+		const struct shield_endpoint *end = &c->ends[i];
+
+		if (end->slot != slot || (port && end->port != port))
 			continue;
-		if (!found || !memcmp(c->ends[i].address, (__be32[4]){ 0 }, 16))
-			*ret = c->ends[i];
+		if (!found || end_fits(c, end) > end_fits(c, ret))
+			*ret = *end;
 		found = true;
 	}
 	return found;
@@ -391,18 +409,6 @@ static void list_collect(const struct shield *shield, enum list list,
 	ret->has = about_listed(shield, list, &e->host, &ret->network, &ret->entry);
 }
 
-/* Is the service in @slot asked for? */
-static bool wanted(const struct collect *c, __u32 slot, const char *name,
-		   struct shield_endpoint *ret)
-{
-	const char *want = c->explain->query.service;
-	__u16 port = 0;
-
-	if (want && strcmp(want, name) != 0 && !port_parse(want, &port))
-		return false;
-	return collect_place(c, slot, port, ret);
-}
-
 static int services_collect(struct collect *c)
 {
 	const char *want = c->explain->query.service;
@@ -413,7 +419,7 @@ static int services_collect(struct collect *c)
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		if (!shield_service(c->shield, slot, &service) ||
-		    !wanted(c, slot, service.name, &end))
+		    !collect_wanted(c, slot, service.name, &end))
 			continue;
 		s = collect_service(c, slot, &end);
 		for (int act = 0; s && act < ACT_COUNT; act++)

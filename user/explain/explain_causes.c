@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "explain/explain.h"
+#include "lib/address.h"
 #include "lib/duration.h"
 #include "lib/meanings.h"
 #include "lib/names.h"
@@ -225,6 +226,11 @@ static void cause_server(const struct explain *e, struct explain_service *s)
 	const struct explain_server *server = &s->server;
 	char families[FAMILIES_TEXT];
 
+	if (!address_is_any(s->address) && address_is_ipv4(s->address) == e->host.ipv6)
+		cause_more(s, EXPLAIN_NO_SERVICE,
+			   "the service has no address of IPv%d, so the shield passes "
+			   "what comes for it there",
+			   e->host.ipv6 ? 6 : 4);
 	if (server->speaks) {
 		families_format(server->speaks, families);
 		cause_more(s, EXPLAIN_OTHER_PROTOCOL,

@@ -172,6 +172,37 @@ static bool packet_frame(const struct collect *c, struct explain_input *input)
 	return false;
 }
 
+/*
+ * Find the place of the one service that query->service names. 0, or -errno after a
+ * message.
+ */
+static int place_find(const struct collect *c, struct shield_endpoint *ret)
+{
+	const char *want = c->explain->query.service;
+	struct shield_endpoint place;
+	struct service service, first;
+	bool found = false;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		if (!shield_service(c->shield, slot, &service) ||
+		    !collect_wanted(c, slot, service.name, &place))
+			continue;
+		if (found) {
+			log_error("explain: services '%s' and '%s' have port %s: name "
+				  "one of them",
+				  first.name, service.name, want);
+			return -EINVAL;
+		}
+		found = true;
+		first = service;
+		*ret = place;
+	}
+	if (found)
+		return 0;
+	log_error("explain: no such service: '%s'", want);
+	return -ENOENT;
+}
+
 /* Put all headers before a payload. 0, or -errno after a message. */
 static int payload_frame(const struct collect *c, struct explain_input *input)
 {
@@ -179,19 +210,13 @@ static int payload_frame(const struct collect *c, struct explain_input *input)
 	struct explain_end from = { .mac = { 2, 0, 0, 0, 0, 2 } }, to = { .port = 0 };
 	__u8 payload[EXPLAIN_FRAME];
 	struct shield_endpoint place;
-	struct service service;
+	int err = place_find(c, &place);
 
+	if (err)
+		return err;
 	memcpy(from.address, e->query.address, sizeof(from.address));
 	from.port = e->query.port ? e->query.port : EXPLAIN_PORT;
-	for (__u32 slot = 0; slot < SERVICES_MAX && !to.port; slot++)
-		if (shield_service(c->shield, slot, &service) &&
-		    !strcmp(service.name, e->query.service) &&
-		    collect_place(c, slot, 0, &place))
-			to.port = place.port;
-	if (!to.port) {
-		log_error("explain: no such service: '%s'", e->query.service);
-		return -ENOENT;
-	}
+	to.port = place.port;
 	memcpy(to.address, place.address, sizeof(to.address));
 	if (!to.address[0] && !to.address[1] && !to.address[2] && !to.address[3])
 		inet_pton(AF_INET6,

@@ -33,9 +33,12 @@ int collect_end(struct collect *c, int err, struct explain **ret);
 /* Collect the facts about @address in place of those about query->address. */
 void collect_host(struct collect *c, const __be32 address[4]);
 
-/* Find the first place of the service, or the one with @port. False: it has none. */
-bool collect_place(const struct collect *c, __u32 slot, __u16 port,
-		   struct shield_endpoint *ret);
+/*
+ * Find the place of the service in @slot, called @name, that query->service asks for by
+ * name or port. False: it asks for another service, or this one has no place.
+ */
+bool collect_wanted(const struct collect *c, __u32 slot, const char *name,
+		    struct shield_endpoint *ret);
 
 /* Add the service in @slot, without steps and causes; NULL: there is none, or it has no
  * port. */

@@ -50,14 +50,22 @@ struct watcher {
 
 /* --- beginning --------------------------------------------------------------- */
 
-static bool service_has_port(const struct shield *shield, __u32 slot, const char *want)
+/* Where services listen. */
+struct places {
+	struct shield_endpoint *ends;
+	size_t count;
+};
+
+/* Return true if the service in @slot has the port @want, at whatever address. */
+static bool service_has_port(const struct places *places, __u32 slot, const char *want)
 {
 	char *end;
 	unsigned long port = strtoul(want, &end, 10);
-	static const __be32 any[4];
 
-	return *want && !*end && port < PORTS &&
-	       about_service_at(shield, any, (__u16)port) == (int)slot;
+	for (size_t i = 0; *want && !*end && i < places->count; i++)
+		if (places->ends[i].slot == slot && places->ends[i].port == port)
+			return true;
+	return false;
 }
 
 static void dues_read(const struct watcher *w, struct watched *s,
@@ -89,16 +97,20 @@ static void flows_read(const struct watcher *w, const struct watched *s,
 int watch_begin(const struct shield *shield, const struct explain_query *query,
 		struct watcher **ret)
 {
+	const size_t most = PORTS + 2 * SERVICES_MAX;
+	struct places places = { .ends = calloc(most, sizeof(*places.ends)) };
 	struct watcher *w = calloc(1, sizeof(*w));
 	struct service service;
 
 	if (w)
 		w->services = calloc(SERVICES_MAX, sizeof(*w->services));
-	if (!w || !w->services) {
+	if (!w || !w->services || !places.ends) {
 		log_error("watch: not enough memory");
-		free(w);
+		free(places.ends);
+		watch_end(w);
 		return -ENOMEM;
 	}
+	places.count = shield_endpoints(shield, places.ends, most);
 	w->shield = shield;
 	w->host = about_host(query->address);
 	w->port = query->port;
@@ -108,13 +120,14 @@ int watch_begin(const struct shield *shield, const struct explain_query *query,
 
 		if (!shield_service(shield, slot, &service) ||
 		    (query->service && strcmp(query->service, service.name) != 0 &&
-		     !service_has_port(shield, slot, query->service)))
+		     !service_has_port(&places, slot, query->service)))
 			continue;
 		s->slot = slot;
 		memcpy(s->name, service.name, sizeof(s->name));
 		dues_read(w, s, s->due_ns);
 		w->service_count++;
 	}
+	free(places.ends);
 	if (w->service_count || !query->service) {
 		*ret = w;
 		return 0;
