@@ -296,16 +296,28 @@ static void facts_become_lines(void **state)
 	prints("  because     nothing here keeps it from playing\n");
 	s = step("query", REASON_SOURCE_LIMIT);
 	s->limited = true;
+	s->limits.class = CLASS_QUERY;
 	for (int i = 0; i < ABOUT_LEVEL_COUNT; i++)
-		s->limits[i].limit = (struct limit){ 0, 1ull << 62 };
-	s->limits[ABOUT_SOURCE] = (struct about_bucket){
+		s->limits.level[i].limit = (struct limit){ 0, 1ull << 62 };
+	s->limits.level[ABOUT_SOURCE] = (struct about_bucket){
 		{ 1000000000, 2000000000 },
 		facts.now_ns + 1500000000,
 	};
 	prints("  next        query (getstatus, class query) is dropped: source-limit\n"
 	       "              left: source 0 of 2\n");
+	s->limits.group = ABOUT_OF_VALIDATED;
+	prints("  left as a validated client: source 0 of 2\n");
+	s->limits.class = CLASS_CONNECT;
+	prints("  left of class connect as a validated client: source 0 of 2\n");
+	s->limits.group = ABOUT_OF_ALLOWED;
+	prints("  left as an allowed source: source 0 of 2\n");
+	s->in.reason = REASON_PREFIX_LIMIT;
 	prints("has exceeded its limit: 0 of 2 left for the source, the next in 0.5 s\n");
-	s->limits[ABOUT_SOURCE].limit.burst_ns = 0;
+	s->in.reason = REASON_SOURCE_LIMIT;
+	s->limits.group = ABOUT_OF_CLASS;
+	s->limits.class = CLASS_QUERY;
+	prints("has exceeded its limit: 0 of 2 left for the source, the next in 0.5 s\n");
+	s->limits.level[ABOUT_SOURCE].limit.burst_ns = 0;
 	prints("has exceeded its limit: the limit of the source is 0\n");
 	s->in.passes = true;
 	prints("passes, though it would be dropped: the service only observes");

@@ -105,12 +105,13 @@ static void as_many_pass_as_are_left(void **state)
 		s.budget[CLASS_QUERY].crowd = rows[i].crowd;
 		serve_as(&s);
 		explain(PEER, NULL);
-		left = about_left(&step("query")->limits[ABOUT_SOURCE], told->now_ns);
+		left = about_left(&step("query")->limits.level[ABOUT_SOURCE],
+				  told->now_ns);
 		assert_int_equal(left, rows[i].burst << rows[i].crowd);
 		for (__u64 n = 0; n < left; n++)
 			ask(PEER, HERE);
 		explain(PEER, NULL);
-		assert_int_equal(about_left(&step("query")->limits[ABOUT_SOURCE],
+		assert_int_equal(about_left(&step("query")->limits.level[ABOUT_SOURCE],
 					    told->now_ns),
 				 0);
 		assert_int_equal(hear_from(PEER, HERE, BYTES(OOB "getstatus")).reason,

@@ -260,6 +260,16 @@ static const struct about_flow *flow_next(const struct explain_service *s)
 	return s->flow_count ? &s->flows[0] : NULL;
 }
 
+/* Return the port that the client's datagrams to @s come from. */
+static __u16 client_port(const struct collect *c, const struct explain_service *s)
+{
+	const struct about_flow *flow = flow_next(s);
+
+	return c->explain->query.port ? c->explain->query.port
+	       : flow		      ? flow->port
+				      : EXPLAIN_PORT;
+}
+
 /*
  * Make the two ends of the datagrams that are tried on @s: the client that is explained,
  * and the server. Called by step_try() for what the client sends and by step_answer() for
@@ -270,14 +280,11 @@ static void ends_make(const struct collect *c, const struct explain_service *s,
 		      struct explain_end *client, struct explain_end *server)
 {
 	static const __be32 any[4];
-	const struct about_flow *flow = flow_next(s);
 
 	*client = (struct explain_end){ .mac = { 2, 0, 0, 0, 0, 2 } };
 	*server = (struct explain_end){ .port = s->port };
 	memcpy(client->address, c->explain->host.address, sizeof(client->address));
-	client->port = c->explain->query.port ? c->explain->query.port
-		       : flow		      ? flow->port
-					      : EXPLAIN_PORT;
+	client->port = client_port(c, s);
 	trial_mac(c->trial, server->mac);
 	if (memcmp(s->address, any, sizeof(any)) != 0)
 		memcpy(server->address, s->address, sizeof(server->address));
@@ -344,10 +351,17 @@ static __u8 hops_known(const struct explain *e)
 void collect_step(const struct collect *c, const struct explain_service *s,
 		  struct explain_step *step, bool out, const void *frame, size_t n)
 {
+	struct about_request request = {
+		.host = &c->explain->host,
+		.port = client_port(c, s),
+		.slot = s->slot,
+	};
+
 	step->error = trial_run(c->trial, out, frame, n, &step->in);
+	request.kind = step->in.kind;
+	request.reason = step->in.reason;
 	step->limited = !step->error && step->in.judged && !out &&
-			about_limits(c->shield, &s->service, s->slot, &c->explain->host,
-				     step->in.kind, step->limits);
+			about_limits(c->shield, &s->service, &request, &step->limits);
 }
 
 static void step_try(const struct collect *c, struct explain_service *s,

@@ -103,8 +103,8 @@ struct explain_step {
 	bool has_answer; /* a server's answer of @answer_bytes was tried too */
 	__u32 answer_bytes; /* of the frame */
 	struct trial_verdict out;
-	bool limited; /* the kind has limits: */
-	struct about_bucket limits[ABOUT_LEVEL_COUNT];
+	bool limited; /* it is charged to limits, or refused by them: */
+	struct about_limits limits;
 };
 
 /* The programs have kept that they refused, or challenged, a datagram. */

@@ -64,6 +64,24 @@ cause_more(struct explain_service *s, enum explain_more more, const char *format
 
 /* --- verdicts ---------------------------------------------------------------- */
 
+/*
+ * Return true if a limit of @level may be what refuses for @reason. @beyond: it is one of
+ * those beyond a class, and @reason is of the class.
+ */
+static bool limit_names(enum reason reason, int level, bool beyond)
+{
+	switch (reason) {
+	case REASON_SOURCE_LIMIT:
+		return beyond || level == ABOUT_SOURCE;
+	case REASON_PREFIX_LIMIT:
+		return beyond || level == ABOUT_PREFIX || level == ABOUT_NETWORK;
+	case REASON_SERVICE_LIMIT:
+		return beyond || level == ABOUT_SERVICE;
+	default:
+		return false;
+	}
+}
+
 /* At which level a limit refuses, with its figures; "": at none. */
 static void limit_text(const struct explain *e, const struct explain_step *step,
 		       enum reason reason, char ret[LIMITS_TEXT])
@@ -73,17 +91,15 @@ static void limit_text(const struct explain *e, const struct explain_step *step,
 		ABOUT_LEVELS(AS_NAME)
 #undef AS_NAME
 	};
+	bool beyond = step->limits.group == ABOUT_OF_ALLOWED ||
+		      step->limits.group == ABOUT_OF_MASTER;
 
 	*ret = '\0';
 	for (int i = 0; i < ABOUT_LEVEL_COUNT && step->limited; i++) {
-		const struct about_bucket *b = &step->limits[i];
+		const struct about_bucket *b = &step->limits.level[i];
 		__u64 wait = about_wait(b, e->now_ns);
-		bool named = (reason == REASON_SOURCE_LIMIT && i == ABOUT_SOURCE) ||
-			     (reason == REASON_SERVICE_LIMIT && i == ABOUT_SERVICE) ||
-			     (reason == REASON_PREFIX_LIMIT &&
-			      (i == ABOUT_PREFIX || i == ABOUT_NETWORK));
 
-		if (!named || !wait)
+		if (!limit_names(reason, i, beyond) || !wait)
 			continue;
 		if (wait == ABOUT_NO_LIMIT)
 			snprintf(ret, LIMITS_TEXT, ": the limit of the %s is 0",

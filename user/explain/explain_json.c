@@ -94,8 +94,7 @@ static const struct json_key next_keys[] = {
 	JSON_KEY("passes", "boolean", NULL,
 		 "It goes on to the server. A service that only observes passes all."),
 	JSON_OBJECT("limits", "object|null", NULL,
-		    "Limits that it is charged to; null: its class has none.",
-		    limits_keys),
+		    "Limits that it is charged to; null: none.", limits_keys),
 	JSON_OBJECT("answer", "object|null", NULL,
 		    "An answer of the usual size; null: none was tried.", answer_keys),
 	JSON_END,
@@ -246,8 +245,8 @@ static json_t *limits_json(const struct explain *e, const struct explain_step *s
 		json_object_set_new(
 			ret, names[i],
 			json_pack("{s:o, s:o}", "left",
-				  number(about_left(&step->limits[i], e->now_ns)),
-				  "burst", number(about_most(&step->limits[i]))));
+				  number(about_left(&step->limits.level[i], e->now_ns)),
+				  "burst", number(about_most(&step->limits.level[i]))));
 	return ret;
 }
 

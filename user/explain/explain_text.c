@@ -143,20 +143,32 @@ static void print_flow(const struct explain *e, const struct about_flow *flow, F
 		p->flags & PLAYER_FOLLOWED ? ", followed" : "");
 }
 
+/* @class: of the datagram. */
 static void print_limits(const struct explain *e, const struct explain_step *step,
-			 FILE *out)
+			 enum wire_class class, FILE *out)
 {
-	bool any = false;
+	static const char *const groups[] = {
+		[ABOUT_OF_CLASS] = "",
+		[ABOUT_OF_VALIDATED] = " as a validated client",
+		[ABOUT_OF_ALLOWED] = " as an allowed source",
+		[ABOUT_OF_MASTER] = " as a master server",
+	};
+	const struct about_limits *limits = &step->limits;
+	bool any = false,
+	     other = limits->class != class && (limits->group == ABOUT_OF_CLASS ||
+						limits->group == ABOUT_OF_VALIDATED);
 
 	for (int i = 0; i < ABOUT_LEVEL_COUNT; i++) {
-		__u64 most = about_most(&step->limits[i]);
+		__u64 most = about_most(&limits->level[i]);
 
 		if (most == ABOUT_NO_LIMIT)
 			continue;
 		if (!any)
-			fprintf(out, LABEL "left: ", "");
+			fprintf(out, LABEL "left%s%s%s: ", "", other ? " of class " : "",
+				other ? class_name(limits->class) : "",
+				groups[limits->group]);
 		fprintf(out, "%s%s %llu of %llu", any ? ", " : "", level_names[i],
-			about_left(&step->limits[i], e->now_ns), most);
+			about_left(&limits->level[i], e->now_ns), most);
 		any = true;
 	}
 	if (any)
@@ -199,7 +211,7 @@ static void print_step(const struct explain *e, const struct explain_service *s,
 		kind_name(step->in.kind), class_name(class), verb(&step->in),
 		reason_name(step->in.reason));
 	if (step->limited)
-		print_limits(e, step, out);
+		print_limits(e, step, class, out);
 	else if (class >= CLASS_BUDGETS && !e->leaves)
 		fprintf(out, LABEL "its class has no limits, the service %s it\n", "",
 			policies[s->service.policy[class - CLASS_BUDGETS]]);

@@ -53,14 +53,37 @@ enum about_level {
 #undef AS_LEVEL
 };
 
+/* The limits that a request is charged to. Each group has a state of its own. */
+enum about_group {
+	ABOUT_OF_CLASS, /* those of its class, for all sources */
+	ABOUT_OF_VALIDATED, /* those of its class, for validated clients */
+	ABOUT_OF_ALLOWED, /* what sources of the allow list have beyond these */
+	ABOUT_OF_MASTER, /* what a master server has beyond these */
+};
+
+/* A datagram that the programs have judged. */
+struct about_request {
+	const struct about_host *host; /* its sender */
+	__u16 port; /* the sender's */
+	__u32 slot; /* of the service */
+	enum wire_kind kind;
+	enum reason reason; /* of the verdict */
+};
+
+struct about_limits {
+	enum about_group group;
+	enum wire_class class; /* with ABOUT_OF_CLASS and ABOUT_OF_VALIDATED */
+	struct about_bucket level[ABOUT_LEVEL_COUNT];
+};
+
 /*
- * Read the limits of requests of @kind from @host to @service, which is in @slot: the
- * source's, of its /24 or /56, of its /20 or /48, and of the service. A kind with large
- * responses counts several times. Returns false if the kind's class has no limits.
+ * Read the limits that the programs charge @request to, or that refuse it: the source's,
+ * of its /24 or /56, of its /20 or /48, and of @service. Where the programs try one after
+ * the other, they are the first with room, else the last. Returns false if @request is
+ * charged to no limits.
  */
-bool about_limits(const struct shield *shield, const struct service *service, __u32 slot,
-		  const struct about_host *host, enum wire_kind kind,
-		  struct about_bucket ret[ABOUT_LEVEL_COUNT]);
+bool about_limits(const struct shield *shield, const struct service *service,
+		  const struct about_request *request, struct about_limits *ret);
 
 /*
  * Return when the limit of @host's own under @budget is full again, in ns of

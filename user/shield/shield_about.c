@@ -31,6 +31,8 @@ __u64 about_clock(const struct shield *s)
 
 /* --- limits ------------------------------------------------------------------ */
 
+#define SECOND_NS 1000000000ull
+
 /* Return true if @l lets nothing pass: as limit_normal() writes that. */
 static bool never(const struct limit *l)
 {
@@ -85,33 +87,203 @@ static __u64 prefix_due(const struct shield *s, __u32 index)
 	return due;
 }
 
-bool about_limits(const struct shield *s, const struct service *service, __u32 slot,
-		  const struct about_host *host, enum wire_kind kind,
-		  struct about_bucket ret[ABOUT_LEVEL_COUNT])
+/*
+ * Read the limits @b of @request as the programs charge it: as admit_net() does, or as
+ * validated_charge() if ret->group is ABOUT_OF_VALIDATED. @times: what it costs of the
+ * source's own limit, and of all limits of validated clients. ret->class is set.
+ */
+static void class_limits(const struct shield *s, const struct budget *b,
+			 const struct about_request *request, __u32 times,
+			 struct about_limits *ret)
 {
-	enum wire_class class = wire_class((enum wire_family)service->family, kind);
+	bool validated = ret->group == ABOUT_OF_VALIDATED,
+	     repeated = validated && request->kind == KIND_CCREQ_CONNECT;
+	__u32 index = budget_index(request->slot, repeated ? CLASS_UNKNOWN : ret->class);
+	struct about_bucket *source = &ret->level[ABOUT_SOURCE],
+			    *prefix = &ret->level[ABOUT_PREFIX],
+			    *network = &ret->level[ABOUT_NETWORK],
+			    *service = &ret->level[ABOUT_SERVICE];
+	__u64 apart = repeated ? 4 : validated ? 2 : 0;
+	const struct about_host *host = request->host;
 	const struct live *l = s->shared;
-	__u32 crowd;
-	const struct budget *b;
+	__u32 others = validated ? times : 1, crowd;
 
-	if (class >= CLASS_BUDGETS)
-		return false;
-	b = &service->budget[class];
-	ret[ABOUT_SERVICE].limit = b->service;
-	ret[ABOUT_SERVICE].due_ns = l->service_due_ns[budget_index(slot, class)];
-	crowd = kind == KIND_CCREQ_CONNECT
+	service->limit = limit_scaled(&b->service, others, 1);
+	service->due_ns = validated ? l->validation.service_due_ns[index]
+				    : l->service_due_ns[index];
+	crowd = request->kind == KIND_CCREQ_CONNECT || times > others
 			? 0
-			: budget_crowd(b, ret[ABOUT_SERVICE].due_ns, about_clock(s));
-	ret[ABOUT_SOURCE].limit = b->source;
-	ret[ABOUT_SOURCE].due_ns = about_source_due(s, b, host, 0);
-	ret[ABOUT_PREFIX].limit = b->prefix;
-	ret[ABOUT_PREFIX].due_ns = prefix_due(s, cell_prefix(l, b, host, false, 0));
-	ret[ABOUT_SOURCE].limit.cost_ns >>= crowd;
-	ret[ABOUT_PREFIX].limit.cost_ns >>= crowd;
+			: budget_crowd(b, service->due_ns, about_clock(s));
+	source->limit = limit_scaled(&b->source, times, 1);
+	source->limit.cost_ns >>= crowd;
+	source->due_ns = about_source_due(s, b, host, apart);
+	prefix->limit = limit_scaled(&b->prefix, others, 1);
+	prefix->limit.cost_ns >>= crowd;
+	prefix->due_ns = prefix_due(s, cell_prefix(l, b, host, false, apart));
 	/* network_limit() */
-	ret[ABOUT_NETWORK].limit = ret[ABOUT_PREFIX].limit;
-	ret[ABOUT_NETWORK].limit.cost_ns -= ret[ABOUT_PREFIX].limit.cost_ns >> 2;
-	ret[ABOUT_NETWORK].due_ns = prefix_due(s, cell_prefix(l, b, host, true, 0));
+	network->limit = prefix->limit;
+	network->limit.cost_ns -= prefix->limit.cost_ns >> 2;
+	network->due_ns = prefix_due(s, cell_prefix(l, b, host, true, apart));
+}
+
+/*
+ * Read what an allowed source, or a master server if ret->group is ABOUT_OF_MASTER, has
+ * beyond the limits of a class, as allowed_take() charges it.
+ */
+static void listed_limits(const struct shield *s, const struct about_request *request,
+			  struct about_limits *ret)
+{
+	/* allowed_limit, master_limit and allowed_service_limit in bpf/acl.bpf.h */
+	static const struct limit allowed = { SECOND_NS / ALLOWED_RATE,
+					      ALLOWED_BURST *
+						      (SECOND_NS / ALLOWED_RATE) },
+				  master = { 2 * SECOND_NS, 8 * 2 * SECOND_NS },
+				  all = { SECOND_NS / ALLOWED_SERVICE_RATE,
+					  ALLOWED_SERVICE_BURST *
+						  (SECOND_NS / ALLOWED_SERVICE_RATE) };
+	const struct live *l = s->shared;
+
+	ret->level[ABOUT_SOURCE] = (struct about_bucket){
+		ret->group == ABOUT_OF_MASTER ? master : allowed,
+		l->source_due_ns[cell_allowed(l, request->host, request->slot)]
+	};
+	ret->level[ABOUT_SERVICE] = (struct about_bucket){
+		all, l->service_due_ns[budget_index(request->slot, BUDGET_ALLOWED)]
+	};
+}
+
+/* Return true if one more request is within all of @limits now. */
+static bool has_room(const struct shield *s, const struct about_limits *limits)
+{
+	__u64 now = about_clock(s);
+
+	for (int i = 0; i < ABOUT_LEVEL_COUNT; i++)
+		if (about_wait(&limits->level[i], now))
+			return false;
+	return true;
+}
+
+/*
+ * Find in *@ret which limits beyond those of a class the sender of @request has.
+ * ABOUT_OF_CLASS: none. False: it is on the deny list, or `unlimited`.
+ */
+static bool listed(const struct shield *s, const struct about_request *request,
+		   enum about_group *ret)
+{
+	struct list_entry entry;
+	struct cidr network;
+
+	*ret = ABOUT_OF_CLASS;
+	if (about_listed(s, LIST_ALLOW, request->host, &network, &entry))
+		*ret = ABOUT_OF_ALLOWED;
+	else if (about_listed(s, LIST_DENY, request->host, &network, &entry))
+		return false;
+	else if (about_reports_to(s, request->slot, request->host))
+		*ret = ABOUT_OF_MASTER;
+	return *ret != ABOUT_OF_ALLOWED || !(entry.origins & LIST_UNLIMITED);
+}
+
+/* Return true if address validation decides about the datagrams of @kind. */
+static bool is_validating(const struct service *service, enum wire_kind kind)
+{
+	return service->class_of[kind] & CLASS_VALIDATION && !service->observe;
+}
+
+/*
+ * Find the class of @request as validation_decide() does, and whether it counts as that
+ * of a validated client. *@ret_both: also as that of others, after those are used up.
+ */
+static enum wire_class validating_class(const struct shield *s, enum wire_family family,
+					const struct about_request *request,
+					bool *ret_validated, bool *ret_both)
+{
+	enum wire_class class = wire_class(family, request->kind);
+	struct cookie_peer peer = { { 0 } };
+	const struct validated_cell *cell;
+	bool later = class == CLASS_CONNECT || request->kind == KIND_D0PK,
+	     passed = request->reason == REASON_VALIDATED;
+	__u32 needed =
+		later && family == FAMILY_QUAKE2 ? VALIDATED_NUMBER : VALIDATED_COOKIE;
+
+	memcpy(peer.word, request->host->address, sizeof(request->host->address));
+	peer.word[2] = htons(request->port) | request->slot << 16;
+	cell = validated_find(&s->shared->validation.validated, &peer, s->shared->keys,
+			      about_clock(s));
+	*ret_validated = cell && cell->flags & needed && (later || class == CLASS_QUERY);
+	*ret_both = *ret_validated && class == CLASS_QUERY && !passed;
+	if (request->kind == KIND_CCREQ_CONNECT)
+		later = false;
+	/* It passed by a cookie in it, or because it came twice. */
+	if (passed && !*ret_validated && later)
+		class = CLASS_CHALLENGE;
+	else if (later)
+		class = !cell			     ? CLASS_UNKNOWN
+			: request->kind == KIND_D0PK ? CLASS_CHALLENGE
+						     : CLASS_CONNECT;
+	*ret_validated |= passed;
+	return class;
+}
+
+/* Return what @request of an unvalidated client costs, as limit_times() does. */
+static __u32 times_of(const struct shield *s, enum wire_family family,
+		      enum wire_class class, const struct about_request *request)
+{
+	return family == FAMILY_QUAKE3 &&
+			       (class == CLASS_QUERY || class == CLASS_CHALLENGE) &&
+			       reputation_validated_at(about_known(s, request->host),
+						       reputation_minute(about_clock(s)),
+						       request->slot)
+		       ? 3
+		       : 1;
+}
+
+bool about_limits(const struct shield *s, const struct service *service,
+		  const struct about_request *request, struct about_limits *ret)
+{
+	enum wire_family family = (enum wire_family)service->family;
+	enum wire_class class = wire_class(family, request->kind);
+	bool validating = is_validating(service, request->kind), validated = false,
+	     both = false, first;
+	struct about_limits ways[3] = { 0 };
+	enum about_group group;
+	__u32 times = 1;
+	size_t n = 0, at = 0;
+
+	/* The cookie of a returned echo alone tells its class. */
+	if (class >= CLASS_BUDGETS || (validating && request->kind == KIND_ECHO_RETURN) ||
+	    request->reason == REASON_PLAYER || request->reason == REASON_PLAYER_LIMIT ||
+	    !listed(s, request, &group))
+		return false;
+	if (validating) {
+		class = validating_class(s, family, request, &validated, &both);
+		times = times_of(s, family, class, request);
+	}
+	/* pkt_decide() begins with the list, admit() and cache_admit() do not. */
+	first = validating && !(service->class_of[request->kind] & CLASS_CACHED);
+	if (group != ABOUT_OF_CLASS && first)
+		ways[n++].group = group;
+	if (validated)
+		ways[n++].group = ABOUT_OF_VALIDATED;
+	if (!validated || both)
+		ways[n++].group = ABOUT_OF_CLASS;
+	if (group != ABOUT_OF_CLASS && !first)
+		ways[n++].group = group;
+	for (; at < n; at++) {
+		struct about_limits *way = &ways[at];
+
+		way->class = class;
+		if (way->group == ABOUT_OF_ALLOWED || way->group == ABOUT_OF_MASTER)
+			listed_limits(s, request, way);
+		else
+			class_limits(s, &service->budget[class], request,
+				     way->group == ABOUT_OF_CLASS
+					     ? times
+					     : 1 + (class == CLASS_QUERY),
+				     way);
+		if (has_room(s, way))
+			break;
+	}
+	*ret = ways[at < n ? at : n - 1];
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * shield_cells.h - where the tables have the cells of one address, as the programs
- * compute it (admit_net(), amplification_charge_prefix()).
+ * compute it (admit_net(), allowed_take(), amplification_charge_prefix()).
  * tests/kern/kern_explain_trial.c holds the two together.
  */
 #ifndef SHIELD_CELLS_H
@@ -44,6 +44,17 @@ static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
 	return (__u32)((budget_hash(l->keys, net, host->ipv6) + b->seed +
 			apart * (SERVICES_MAX << CLASS_BITS) * l->keys[1]) >>
 		       (64 - PREFIX_BITS));
+}
+
+/*
+ * Return the index in struct live.source_due_ns of the limit that @host has in @slot as
+ * an allowed source or a master server, as allowed_cell() does.
+ */
+static inline __u32 cell_allowed(const struct live *l, const struct about_host *host,
+				 __u32 slot)
+{
+	return limit_cell(l->keys, host->net, 1ull << 40 | slot << 1 | host->ipv6,
+			  SOURCE_BITS);
 }
 
 /*
