@@ -238,6 +238,15 @@ static void a_spent_allowance_is_named(void **state)
 	/* The prefix has it, and no other. */
 	explain(NEIGHBOUR, NULL);
 	assert_non_null(cause("amplification"));
+	/* An allowed source has one of its own. */
+	kern_list(&kern, true, NEIGHBOUR, 128);
+	explain(NEIGHBOUR, NULL);
+	assert_int_equal(told->services[0].cause_count, 0);
+	assert_int_equal(told->allowance.left,
+			 before.most << ALLOWED_AMPLIFICATION_SHIFT);
+	kern_allow_all(&kern, NEIGHBOUR, 128);
+	explain(NEIGHBOUR, NULL);
+	assert_true(told->allowance.off);
 	explain(ELSEWHERE, NULL);
 	assert_int_equal(told->services[0].cause_count, 0);
 }

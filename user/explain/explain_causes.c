@@ -138,9 +138,11 @@ static void cause_allowance(const struct explain *e, struct explain_service *s,
 
 	if (cause)
 		snprintf(cause->text, sizeof(cause->text),
-			 "the answer of %u bytes does not leave: the prefix of the "
-			 "client may get %lld more bytes of %llu",
-			 step->answer_bytes, e->allowance.left, e->allowance.most);
+			 "the answer of %u bytes does not leave: the %s may get %lld "
+			 "more bytes of %llu",
+			 step->answer_bytes,
+			 e->allowance.allowed ? "client" : "prefix of the client",
+			 e->allowance.left, e->allowance.most);
 }
 
 static bool validated(const struct explain_service *s)

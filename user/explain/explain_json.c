@@ -35,7 +35,8 @@ static const struct json_key allowance_keys[] = {
 	JSON_KEY("limited", "boolean", NULL, "Amplification is limited."),
 	JSON_KEY("strict", "boolean", NULL, "There is no allowance."),
 	JSON_KEY("bytes_left", "integer|null", "bytes",
-		 "Bytes that may leave to the prefix now; null: any number."),
+		 "Bytes that may leave now to the prefix, or to the address if it is on "
+		 "the allow list; null: any number."),
 	JSON_END,
 };
 

@@ -119,8 +119,9 @@ static void print_host(const struct explain *e, FILE *out)
 	if (e->allowance.off)
 		fprintf(out, LABEL "not limited\n", "allowance");
 	else
-		fprintf(out, LABEL "%lld bytes may leave to its prefix now%s\n",
-			"allowance", e->allowance.left,
+		fprintf(out, LABEL "%lld bytes may leave to %s now%s\n", "allowance",
+			e->allowance.left,
+			e->allowance.allowed ? "it, as an allowed source," : "its prefix",
 			e->allowance.strict ? " (strict)" : "");
 }
 

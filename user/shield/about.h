@@ -98,11 +98,15 @@ __u64 about_source_due(const struct shield *shield, const struct budget *budget,
 struct about_allowance {
 	bool off; /* nothing is withheld */
 	bool strict; /* no allowance: no more bytes out than in */
+	bool allowed; /* the rest is of the address alone: it is on the allow list */
 	__u64 most; /* bytes beyond what the prefix sends */
 	__s64 left; /* bytes that may leave now, with unused credit */
 };
 
-/* Read how many bytes may leave to the prefix of @host, now. */
+/*
+ * Read how many bytes may leave to the prefix of @host now, or to @host if it is on the
+ * allow list: egress_listed() charges that to an account of its own.
+ */
 void about_allowance(const struct shield *shield, const struct about_host *host,
 		     struct about_allowance *ret);
 

@@ -321,14 +321,24 @@ void about_allowance(const struct shield *s, const struct about_host *host,
 {
 	const struct amplification_limit *l = &s->shared->amplification;
 	__u64 now = l->strict ? AMPLIFICATION_STRICT_NS : about_clock(s);
+	struct list_entry entry = { .origins = 0 };
+	struct cidr network;
+	int shift;
 
-	*ret = (struct about_allowance){ .off = !l->byte_ns, .strict = l->strict };
+	about_listed(s, LIST_ALLOW, host, &network, &entry);
+	*ret = (struct about_allowance){
+		.off = !l->byte_ns || entry.origins & LIST_UNLIMITED,
+		.strict = l->strict,
+		.allowed = entry.origins && !l->strict,
+	};
 	if (ret->off)
 		return;
-	ret->most = l->window_ns / l->byte_ns;
-	ret->left = amplification_left(s, cell_amplification(s->shared, host, 0), now,
-				       now + l->window_ns) /
-		    (__s64)l->byte_ns;
+	shift = ret->allowed ? ALLOWED_AMPLIFICATION_SHIFT : 0;
+	ret->most = (l->window_ns / l->byte_ns) << shift;
+	ret->left =
+		amplification_left(s, cell_amplification(s->shared, host, ret->allowed),
+				   now, now + l->window_ns) /
+		(__s64)l->byte_ns * (1 << shift);
 }
 
 /* --- flows ------------------------------------------------------------------- */
