@@ -394,7 +394,6 @@ struct explain_service *collect_service(struct collect *c, __u32 slot,
 					const struct shield_endpoint *place)
 {
 	struct explain_service *s = &c->explain->services[c->explain->service_count];
-	struct about_flow flows[EXPLAIN_FLOWS];
 	const struct explain *e = c->explain;
 	size_t count;
 
@@ -405,12 +404,10 @@ struct explain_service *collect_service(struct collect *c, __u32 slot,
 	s->port = place->port;
 	memcpy(s->address, place->address, sizeof(s->address));
 	server_collect(c, s);
-	count = about_flows(c->shield, &e->host, e->leaves ? e->to_port : e->query.port,
-			    flows, EXPLAIN_FLOWS);
-	count = count < EXPLAIN_FLOWS ? count : EXPLAIN_FLOWS;
-	for (size_t i = 0; i < count; i++)
-		if (flows[i].slot == s->slot)
-			s->flows[s->flow_count++] = flows[i];
+	count = about_flows(c->shield, &e->host, (int)slot,
+			    e->leaves ? e->to_port : e->query.port, s->flows,
+			    EXPLAIN_FLOWS);
+	s->flow_count = count < EXPLAIN_FLOWS ? count : EXPLAIN_FLOWS;
 	refusals_collect(c, s);
 	return s;
 }

@@ -85,13 +85,10 @@ static void dues_read(const struct watcher *w, struct watched *s,
 static void flows_read(const struct watcher *w, const struct watched *s,
 		       struct about_flow ret[EXPLAIN_FLOWS], size_t *ret_count)
 {
-	struct about_flow all[EXPLAIN_FLOWS];
-	size_t count = about_flows(w->shield, &w->host, w->port, all, EXPLAIN_FLOWS);
+	size_t count = about_flows(w->shield, &w->host, (int)s->slot, w->port, ret,
+				   EXPLAIN_FLOWS);
 
-	*ret_count = 0;
-	for (size_t i = 0; i < count && i < EXPLAIN_FLOWS; i++)
-		if (all[i].slot == s->slot)
-			ret[(*ret_count)++] = all[i];
+	*ret_count = count < EXPLAIN_FLOWS ? count : EXPLAIN_FLOWS;
 }
 
 int watch_begin(const struct shield *shield, const struct explain_query *query,

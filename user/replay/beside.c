@@ -56,8 +56,9 @@ static const char *client_state(void *context, const struct record_address *clie
 
 	address_of(client->bytes, client->length, address);
 	host = about_host(address);
-	return about_flows(run->shield, &host, client->port, &flow, 1) ? names[flow.state]
-								       : NULL;
+	return about_flows(run->shield, &host, -1, client->port, &flow, 1)
+		       ? names[flow.state]
+		       : NULL;
 }
 
 static void each(const struct replay_packet *packet, void *context)

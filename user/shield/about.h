@@ -128,11 +128,11 @@ struct about_flow {
 };
 
 /*
- * Read the flows of @host, at most @max of them, established ones first. @port: of one
- * alone; 0: all. Returns how many there are in all.
+ * Read the flows of @host, at most @max of them, established ones first. @slot: of one
+ * service alone; -1: all. @port: of one alone; 0: all. Returns how many there are in all.
  */
-size_t about_flows(const struct shield *shield, const struct about_host *host, __u16 port,
-		   struct about_flow *ret, size_t max);
+size_t about_flows(const struct shield *shield, const struct about_host *host, int slot,
+		   __u16 port, struct about_flow *ret, size_t max);
 
 /* --- the rest ---------------------------------------------------------------- */
 

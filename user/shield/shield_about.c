@@ -345,7 +345,8 @@ void about_allowance(const struct shield *s, const struct about_host *host,
 
 struct about_walk {
 	const struct about_host *host;
-	__u16 port;
+	int slot; /* -1: any */
+	__u16 port; /* 0: any */
 	struct about_flow *found;
 	size_t max, count, known;
 };
@@ -363,12 +364,13 @@ static bool walk_has(const struct about_walk *w, __u32 slot, __u16 port)
 }
 
 /*
- * Count @flow, if it is of the port that is looked for (0: any), and keep it while there
- * is room.
+ * Count @flow, if it is of the service and port that are looked for, and keep it while
+ * there is room.
  */
 static void walk_take(struct about_walk *w, const struct about_flow *flow)
 {
-	if (w->port && w->port != flow->port)
+	if ((w->port && w->port != flow->port) ||
+	    (w->slot >= 0 && (__u32)w->slot != flow->slot))
 		return;
 	w->count++;
 	if (w->known < w->max)
@@ -418,10 +420,12 @@ static void walk_joining(struct about_walk *w, const struct validated_cell *cell
 	walk_take(w, &flow);
 }
 
-size_t about_flows(const struct shield *s, const struct about_host *host, __u16 port,
-		   struct about_flow *ret, size_t max)
+size_t about_flows(const struct shield *s, const struct about_host *host, int slot,
+		   __u16 port, struct about_flow *ret, size_t max)
 {
-	struct about_walk w = { .host = host, .port = port, .found = ret, .max = max };
+	struct about_walk w = {
+		.host = host, .slot = slot, .port = port, .found = ret, .max = max
+	};
 	__u64 now = about_clock(s);
 
 	shield_players(s, walk_player, &w);
