@@ -152,6 +152,59 @@ static void the_deny_list_is_named(void **state)
 	assert_int_equal(told->services[0].cause_count, 0);
 }
 
+/* The configuration's part of an entry outlives what `allow add --for` made of it. */
+static void an_ended_part_of_an_entry_is_not_told(void **state)
+{
+	struct list_entry entry = { .origins = LIST_CONFIG | LIST_RUNTIME |
+					       LIST_RUNTIME_UNLIMITED,
+				    .length = 128,
+				    .comment = "for now" };
+	struct cidr cidr = { .length = 128 };
+	struct service s = wide();
+
+	(void)state;
+	serve_as(&s);
+	kern_list(&kern, true, PEER, 128);
+	kern_address(PEER, cidr.addr);
+	entry.until_ns = kern.live->clock_ns + SECOND;
+	assert_int_equal(bpf_map_update_elem(shield.allow, &cidr, &entry, BPF_ANY), 0);
+	explain(PEER, NULL);
+	assert_int_equal(told->allow.entry.origins, entry.origins);
+	assert_int_equal(step("query")->in.reason, REASON_ALLOW_LIST);
+	pass_time(SECOND);
+	explain(PEER, NULL);
+	assert_int_equal(told->allow.entry.origins, LIST_CONFIG);
+	assert_int_equal(step("query")->in.reason, REASON_WITHIN_LIMITS);
+	/* All of it has ended. */
+	entry.origins &= (__u8)~LIST_CONFIG;
+	assert_int_equal(bpf_map_update_elem(shield.allow, &cidr, &entry, BPF_ANY), 0);
+	explain(PEER, NULL);
+	assert_false(told->allow.has);
+}
+
+/* An address that many clients share has many flows of other services. */
+static void flows_are_of_the_service(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	serve_as(&s);
+	strcpy(s.name, "other");
+	kern_service(&kern, 0, 1, &s);
+	kern_port(&kern, 0, PORT + 1, 1, false);
+	link_.sport = PORT + 1;
+	for (link_.dport = 1; link_.dport <= EXPLAIN_FLOWS + 1; link_.dport++)
+		assert_true(says(BYTES(OOB "connectResponse 7")));
+	link_.sport = PORT;
+	link_.dport = HERE;
+	assert_true(says(BYTES(OOB "connectResponse 7")));
+	explain(PEER, "ffa");
+	assert_int_equal(told->services[0].flow_count, 1);
+	assert_int_equal(told->services[0].flows[0].port, HERE);
+	explain(PEER, "other");
+	assert_int_equal(told->services[0].flow_count, EXPLAIN_FLOWS);
+}
+
 static void a_server_of_another_protocol_is_named(void **state)
 {
 	struct service s = wide();
@@ -278,6 +331,8 @@ int main(void)
 		TEST(spent_player_slots_are_named),
 		TEST(a_pending_validation_is_named),
 		TEST(the_deny_list_is_named),
+		TEST(an_ended_part_of_an_entry_is_not_told),
+		TEST(flows_are_of_the_service),
 		TEST(a_server_of_another_protocol_is_named),
 		TEST(an_interface_without_the_shield_is_named),
 		TEST(a_port_without_a_service_is_named),

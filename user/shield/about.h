@@ -147,7 +147,10 @@ __u64 about_known(const struct shield *shield, const struct about_host *host);
 bool about_reports_to(const struct shield *shield, __u32 slot,
 		      const struct about_host *host);
 
-/* Find the list entry that decides about @host. False: none does. */
+/*
+ * Find the list entry that decides about @host, with the origins that are in force.
+ * False: none does.
+ */
 bool about_listed(const struct shield *shield, enum list list,
 		  const struct about_host *host, struct cidr *ret_network,
 		  struct list_entry *ret);

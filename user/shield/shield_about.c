@@ -468,8 +468,11 @@ bool about_listed(const struct shield *s, enum list list, const struct about_hos
 	struct cidr cidr = { .length = 128 };
 
 	memcpy(cidr.addr, host->address, sizeof(cidr.addr));
-	return shield_list_covers(s, list, &cidr, ret_network) &&
-	       !bpf_map_lookup_elem(map, ret_network, ret);
+	if (!shield_list_covers(s, list, &cidr, ret_network) ||
+	    bpf_map_lookup_elem(map, ret_network, ret))
+		return false;
+	ret->origins = (__u8)list_origins(ret, shield_clock());
+	return ret->origins;
 }
 
 int about_service_at(const struct shield *s, const __be32 address[4], __u16 port)
