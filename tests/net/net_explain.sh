@@ -117,6 +117,18 @@ net_check "a payload without its service" status_of 2 "13 bytes are no frame" "$
 net_check "a sender that is none" status_of 2 "--from: 'nobody' is not" "$GETSTATUS" \
 	--service lab --from nobody
 
+net_check "a sender of an address" status_of 2 "'$NET_CLIENT' is an address" "$NET_CLIENT" \
+	--from "$NET_FLOOD"
+net_check "no configuration" status_of 1 "cannot open '$work/none'" "$NET_CLIENT" -c "$work/none"
+full() # nothing can be written
+{
+	explain "$NET_CLIENT" >/dev/full 2>"$work/err"
+	[ $? = 1 ] && grep -q 'explain: cannot write' "$work/err"
+}
+net_check "a full disk" full
+: >"$work/empty"
+net_check "an empty file" status_of 2 "'$work/empty': the file is empty" "$work/empty"
+
 # A client that is watched while it asks.
 net_in server timeout -s INT 4 "$SHIELD" watch "$NET_FLOOD" --json >"$work/watched" &
 watching=$!

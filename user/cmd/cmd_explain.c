@@ -29,7 +29,7 @@ static int show(const struct call *call, struct explain *e)
 	if (call_has(call, OPTION_JSON))
 		return print_json(explain_to_json(e));
 	explain_print(e, stdout);
-	return 0;
+	return print_end("explain");
 }
 
 /* The operand, as it was read. */
@@ -57,8 +57,13 @@ static int take_subject(const struct call *call, struct subject *ret)
 	const char *text = call->operands[0], *wrong;
 	int status, err;
 
-	if (explain_parse(text, &ret->query))
-		return 0;
+	if (explain_parse(text, &ret->query)) {
+		if (!call_has(call, OPTION_FROM))
+			return 0;
+		log_error("explain: --from is for a datagram, and '%s' is an address",
+			  text);
+		return EXIT_USAGE;
+	}
 	ret->datagram = true;
 	ret->input.bytes = ret->bytes;
 	status = take_from(call, &ret->query);
@@ -73,6 +78,20 @@ static int take_subject(const struct call *call, struct subject *ret)
 		return 0;
 	log_error("explain: '%s' %s; an address is " ADDRESS_LIKE, text, wrong);
 	return EXIT_USAGE;
+}
+
+/*
+ * Check that the configuration that is given can be read. 0, or the exit status after a
+ * message.
+ */
+static int take_file(const struct call *call)
+{
+	const char *file = call_value(call, OPTION_CONFIG);
+	int err = file && access(file, R_OK) ? -errno : 0;
+
+	if (err)
+		log_error("explain: cannot open '%s': %s", file, strerror(-err));
+	return exit_status(err);
 }
 
 static int collect(const struct shield *shield, struct trial *trial,
@@ -94,6 +113,8 @@ int cmd_explain(const struct call *call)
 	struct shield *shield;
 	int status = take_subject(call, &subject);
 
+	if (!status)
+		status = take_file(call);
 	if (status)
 		return status;
 	status = call_open(call, &shield);
