@@ -221,23 +221,23 @@ static void refusal_take(enum wire_class class, const struct refused_source *fro
 {
 	const struct refusals *r = context;
 	struct explain_service *s = r->service;
-	__u64 then = (__u64)from->tick << REFUSED_TICK, now = r->explain->now_ns;
+	__u64 then = (__u64)from->tick << REFUSED_TICK, now = r->explain->now_ns, age;
 	size_t at = s->refusal_count;
 
 	if (from->net != r->explain->host.net || from->ipv6 != r->explain->host.ipv6)
 		return;
 	/* The newest first; the oldest is let go. */
 	now &= (1ull << (32 + REFUSED_TICK)) - 1;
-	if (at == EXPLAIN_REFUSALS)
-		at--;
-	for (; at > 0 && s->refusals[at - 1].age_ns > now - then; at--)
-		if (at < EXPLAIN_REFUSALS)
-			s->refusals[at] = s->refusals[at - 1];
+	age = now > then ? now - then : 0;
+	if (at == EXPLAIN_REFUSALS && s->refusals[--at].age_ns <= age)
+		return;
+	for (; at > 0 && s->refusals[at - 1].age_ns > age; at--)
+		s->refusals[at] = s->refusals[at - 1];
 	s->refusals[at] = (struct explain_refusal){
 		.class = class,
 		.reason = (enum reason)from->reason,
 		.weight = from->weight * REFUSED_EVERY,
-		.age_ns = now > then ? now - then : 0,
+		.age_ns = age,
 	};
 	if (s->refusal_count < EXPLAIN_REFUSALS)
 		s->refusal_count++;
