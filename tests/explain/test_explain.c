@@ -429,8 +429,11 @@ static void sentences_are_told_whole(void **state)
 
 static void the_file_that_lists_is_named(void **state)
 {
-	static const char text[] = "# deny = {\"192.0.2.0/24\"}\nallow = {}\n"
-				   "deny = {\"10.0.0.0/8\", \"192.0.2.0/24\"} # here\n";
+	static const char text[] = "# deny = {\"192.0.2.0/24\"}\n"
+				   "allow = {\"192.0.2.0/24\"}\n"
+				   "deny = {\"10.0.0.0/8\",\n"
+				   "\t\"192.0.2.0/24\"} # here\n"
+				   "follow = {\"192.0.2.1\"}\n";
 	char path[] = "/tmp/test_explain.XXXXXX";
 	int fd = mkstemp(path);
 
@@ -444,8 +447,8 @@ static void the_file_that_lists_is_named(void **state)
 	assert_true(cidr_parse("192.0.2.0/24", &facts.deny.network));
 	explain_lines(&facts, path);
 	unlink(path);
-	assert_int_equal(facts.deny.line, 3);
-	prints(":3\n");
+	assert_int_equal(facts.deny.line, 4);
+	prints(":4\n");
 	explain_lines(&facts, "/nonexistent");
 }
 

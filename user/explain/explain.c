@@ -533,18 +533,31 @@ static void line_look(struct explain_list *list, const char *line, int number)
 	}
 }
 
+/* Return the list of the key that @line begins with, or NULL; @was if it has no key. */
+static struct explain_list *line_list(struct explain *e, const char *line,
+				      struct explain_list *was)
+{
+	char key[32];
+	int used = 0;
+
+	if (sscanf(line, " %31[a-z-] %n", key, &used) != 1 || !used || !line[used] ||
+	    !strchr("+=", line[used]))
+		return was;
+	return !strcmp(key, "allow") ? &e->allow : !strcmp(key, "deny") ? &e->deny : NULL;
+}
+
 void explain_lines(struct explain *e, const char *path)
 {
 	FILE *file = fopen(path, "re");
+	struct explain_list *list = NULL;
 	char *line = NULL;
 	size_t size = 0;
 
 	e->file = path;
 	for (int n = 1; file && getline(&line, &size, file) >= 0; n++) {
-		if (e->allow.entry.origins & LIST_CONFIG)
-			line_look(&e->allow, line, n);
-		if (e->deny.entry.origins & LIST_CONFIG)
-			line_look(&e->deny, line, n);
+		list = line_list(e, line, list);
+		if (list && list->entry.origins & LIST_CONFIG)
+			line_look(list, line, n);
 	}
 	free(line);
 	if (file)
