@@ -146,6 +146,8 @@ static void doubtful_files(void **state)
 	assert_non_null(
 		strstr(said_out, "\"line\":3,\"message\":\"interface 'nosuch0' is"));
 	assert_non_null(strstr(said_out, "\"warning\":true}]"));
+	says("", A "include = \"/home/none-9/*.conf\"\n", 0, ": ok",
+	     ":2: warning: include '/home/none-9/*.conf': the daemon does not see /home,");
 	says("--json --set deny=0.0.0.0/0", A, 0,
 	     "\"line\":null,\"message\":\"deny = ", "");
 }

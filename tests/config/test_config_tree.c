@@ -182,6 +182,36 @@ static void include_is_there(void **state)
 				  "t.conf:2: include 'none' failed\n");
 }
 
+/* Services would be gone without a word. A loop of links stays unseen for root, too. */
+static void place_that_cannot_be_seen_is_an_error(void **state)
+{
+	char said[1024];
+
+	(void)state;
+	assert_int_equal(mkdir("d", 0700), 0);
+	assert_int_equal(symlink("loop", "d/loop"), 0);
+	assert_int_equal(load("\ninclude = \"d/loop/*.conf\"\n" FFA, &config, said,
+			      sizeof(said)),
+			 -ELOOP);
+	assert_string_equal(said,
+			    "d/loop: cannot look at it: Too many levels of symbolic "
+			    "links\nt.conf:2: include 'd/loop/*.conf' failed\n");
+	assert_int_equal(load("include = \"d/*/a.conf\"\n" FFA, &config, said,
+			      sizeof(said)),
+			 -ELOOP);
+	assert_string_equal(said,
+			    "d/loop: cannot look at it: Too many levels of symbolic "
+			    "links\nt.conf:1: include 'd/*/a.conf' failed\n");
+	unlink("d/loop");
+	/* Neither a file nor a directory without the file keeps one. */
+	write_to("d/file", "");
+	assert_int_equal(mkdir("d/empty", 0700), 0);
+	load_good("include = {\"d/*/a.conf\", \"d/file/*\", \"d/none/*\"}\n" FFA);
+	unlink("d/file");
+	assert_int_equal(rmdir("d/empty"), 0);
+	assert_int_equal(rmdir("d"), 0);
+}
+
 static int set(const char *text, const char *const *sets, char *said, size_t size)
 {
 	int err;
@@ -458,6 +488,7 @@ int main(void)
 		cmocka_unit_test(includes),
 		cmocka_unit_test(so_many_files),
 		cmocka_unit_test(include_is_there),
+		cmocka_unit_test(place_that_cannot_be_seen_is_an_error),
 		cmocka_unit_test(sets),
 		cmocka_unit_test(sets_of_names_with_dots),
 		cmocka_unit_test(sets_wrong),

@@ -16,7 +16,6 @@
 #include "lib/cidr.h"
 #include "lib/json_key.h"
 #include "lib/log.h"
-#include "lib/util.h"
 #include "shield/shield.h"
 
 static const char *path_of(const struct call *call)
@@ -58,21 +57,6 @@ static void warn_taken(const struct config *config)
 }
 
 /*
- * Return true if @path is in a directory that the unit of the command does not see, or
- * sees as another there.
- */
-static bool is_hidden(const char *path)
-{
-	static const char *const hidden[] = { "/home/", "/root/", "/run/user/", "/tmp/",
-					      "/var/tmp/" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
-		if (!strncmp(path, hidden[i], strlen(hidden[i])))
-			return true;
-	return false;
-}
-
-/*
  * Warn of a command that its own user could not run: docs/quakeshield-attack.service.
  */
 static void warn_command(const struct call *call, const struct config *config)
@@ -92,7 +76,7 @@ static void warn_command(const struct call *call, const struct config *config)
 			    "on-attack: '%s' cannot be run by every user, and is run as "
 			    "one that has no rights",
 			    path);
-	else if (is_hidden(path))
+	else if (config_is_hidden(path))
 		config_warn(
 			path_of(call), 0,
 			"on-attack: '%s' is run where /home, /root and /tmp are not to "
@@ -187,8 +171,10 @@ static void complaint_add(const struct config_complaint *c, void *context)
 static int check_config(const struct call *call, struct config *config,
 			struct config_adjusted *ret)
 {
-	int err = call_config(call, config);
+	int err;
 
+	config_warn_hidden(true);
+	err = call_config(call, config);
 	if (err)
 		return err;
 	config_check_interfaces(config);

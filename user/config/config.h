@@ -136,6 +136,18 @@ void config_listen(void (*each)(const struct config_complaint *complaint, void *
 		   void *context);
 
 /*
+ * Return true if @path is in a directory that a unit of docs/ does not see, or sees as
+ * another: ProtectHome=, PrivateTmp=. Symbolic links are not followed.
+ */
+bool config_is_hidden(const char *path);
+
+/*
+ * Warn from now on of each file or pattern that is included from such a directory. For
+ * `check`, which an operator runs outside of the unit.
+ */
+void config_warn_hidden(bool warn);
+
+/*
  * Return how many interfaces of @config are not on this machine, after a warning about
  * each. Not part of config_load(), so that a file can be loaded, replayed and printed
  * elsewhere.

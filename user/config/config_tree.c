@@ -7,15 +7,18 @@
  * them give is given twice; each value keeps the name of its own. Keys of the command
  * line come last and replace.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config/config_parse.h"
 #include "config/config_text.h"
 #include "lib/old_names.h"
+#include "lib/util.h"
 
 #define DEPTH_MAX 8 /* of includes: more are a file that includes itself */
 #define FILES_MAX 256 /* included */
@@ -59,6 +62,24 @@ static int text_take(cfg_t *cfg, const char *path, char *text, size_t length)
 
 /* --- include -------------------------------------------------------------------- */
 
+static bool warn_hidden;
+
+void config_warn_hidden(bool warn)
+{
+	warn_hidden = warn;
+}
+
+bool config_is_hidden(const char *path)
+{
+	static const char *const hidden[] = { "/home/", "/root/", "/run/user/", "/tmp/",
+					      "/var/tmp/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
+		if (!strncmp(path, hidden[i], strlen(hidden[i])))
+			return true;
+	return false;
+}
+
 /* @name as it is seen from the file that names it. */
 static int beside(const struct kept *from, char ret[NAME_ROOM])
 {
@@ -70,6 +91,68 @@ static int beside(const struct kept *from, char ret[NAME_ROOM])
 		return 0;
 	return config_error(from->path, from->line, "include '%s': too long a name",
 			    from->text);
+}
+
+/* The first place of a pattern that cannot be looked at: glob() has no context. */
+static struct {
+	int err; /* 0: there is none */
+	char path[NAME_ROOM];
+} unseen;
+
+/* A directory that is not there holds no file; any other failure may hide some. */
+static void unseen_note(const char *path)
+{
+	if (unseen.err || errno == ENOENT || errno == ENOTDIR)
+		return;
+	unseen.err = -errno;
+	snprintf(unseen.path, sizeof(unseen.path), "%s", path);
+}
+
+static void *directory_open(const char *path)
+{
+	DIR *directory = opendir(path);
+
+	if (!directory)
+		unseen_note(path);
+	return directory;
+}
+
+static struct dirent *directory_read(void *directory)
+{
+	return readdir(directory);
+}
+
+static void directory_close(void *directory)
+{
+	closedir(directory);
+}
+
+static int file_look(const char *path, struct stat *ret)
+{
+	int err = stat(path, ret);
+
+	if (err)
+		unseen_note(path);
+	return err;
+}
+
+/*
+ * Find the files of the pattern @name, in order; none is no error. Files that may be
+ * there and cannot be seen are one: their services would be gone without a word.
+ */
+static int pattern_find(const char *name, glob_t *ret)
+{
+	ret->gl_opendir = directory_open;
+	ret->gl_readdir = directory_read;
+	ret->gl_closedir = directory_close;
+	ret->gl_lstat = ret->gl_stat = file_look;
+	unseen.err = 0;
+	if (glob(name, GLOB_ALTDIRFUNC, NULL, ret) == GLOB_NOSPACE)
+		return -ENOMEM;
+	if (unseen.err)
+		config_error(unseen.path, 0, "cannot look at it: %s",
+			     strerror(-unseen.err));
+	return unseen.err;
 }
 
 /* One file, or all that a pattern finds, by name; a pattern may find none. */
@@ -85,10 +168,15 @@ static int include_one(struct reading *r, const struct kept *from)
 		return config_error(from->path, from->line,
 				    "include '%s': more than %d files deep", from->text,
 				    DEPTH_MAX);
+	if (warn_hidden && config_is_hidden(from->text))
+		config_warn(from->path, from->line,
+			    "include '%s': the daemon does not see /home, /root and /tmp "
+			    "when systemd starts it",
+			    from->text);
 	if (!strpbrk(name, "*?["))
 		err = file_take(r, name);
-	else if (glob(name, 0, NULL, &found) == GLOB_NOSPACE)
-		err = -ENOMEM;
+	else
+		err = pattern_find(name, &found);
 	for (size_t i = 0; !err && i < found.gl_pathc; i++)
 		err = file_take(r, found.gl_pathv[i]);
 	globfree(&found);
