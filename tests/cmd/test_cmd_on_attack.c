@@ -193,7 +193,9 @@ static void failures_are_told(void **state)
 	refused("on-attack", EXIT_REST, "has failed for attack 2026-11.a:1");
 	unsetenv("ON_ATTACK_FAILS");
 	take_error = -EACCES;
-	refused("on-attack", EXIT_REST, "cannot take from '" SPOOL_DIR "': Permission");
+	refused("on-attack", EXIT_DENIED, "cannot take from '" SPOOL_DIR "': Permission");
+	take_error = -EIO;
+	refused("on-attack", EXIT_REST, "cannot take from '" SPOOL_DIR "': Input");
 	/* Whatever cannot be told to anybody is taken away, and said. */
 	booted = 0;
 	discarded = 3;

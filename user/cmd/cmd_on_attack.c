@@ -244,7 +244,7 @@ static int run_all(const char *command)
 		} else if (fd != -ENOENT && fd != -EAGAIN) {
 			log_error("on-attack: cannot take from '" SPOOL_DIR "': %s",
 				  strerror(-fd));
-			return EXIT_REST;
+			return exit_status(fd);
 		} else {
 			failed |= reap(command, running);
 			idle_ms = is_idle(running) ? idle_ms + REST_MS : 0;
