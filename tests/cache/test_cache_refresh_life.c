@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "cache/cache_refresh.h"
@@ -383,12 +384,40 @@ static void stop(void)
 
 #include "cache/cache_refresh_days.h"
 
+/* Two weeks after the last query the table has no client; the file must not keep any. */
+static void the_last_one_known_is_forgotten(void **state)
+{
+	char there[] = "/tmp/test_cache_refresh.XXXXXX", path[64], writes[128];
+
+	(void)state;
+	config.service_count = 0;
+	assert_non_null(mkdtemp(there));
+	snprintf(path, sizeof(path), "%s/known-clients.txt", there);
+	snprintf(writes, sizeof(writes), "  write %s at +300000\n", path);
+	fclose(fopen(path, "we"));
+	assert_int_equal(start(there), 0);
+	text[0] = 0;
+	pass(301 * SECOND);
+	happened(writes, "");
+	stop();
+	/* A file that could not be read may be whole. */
+	read_err = -EIO;
+	assert_int_equal(start(there), 0);
+	text[0] = 0;
+	pass(301 * SECOND);
+	assert_string_equal(text, "");
+	stop();
+	unlink(path);
+	assert_int_equal(rmdir(there), 0);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { ANSWERER_DAYS };
+	const struct CMUnitTest tests[] = { ANSWERER_DAYS,
+					    TEST(the_last_one_known_is_forgotten) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

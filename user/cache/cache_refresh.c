@@ -99,6 +99,7 @@ struct cache_refresh {
 	__u32 generation; /* of the configuration that the slots are of */
 	char path[INCIDENT_PATH]; /* of the client history; "": not read yet */
 	__u64 saved_ns; /* when that was written last */
+	bool unread; /* the file could not be read: its clients are not in the table */
 	int failed; /* 0, or what was said about it */
 	__u64 mtu_ns; /* when the MTU was looked at last */
 	__u16 text_max; /* octets of an answer in IPv4 */
@@ -225,6 +226,7 @@ static void known_clients_load(struct cache_refresh *r, const char *pin)
 		return;
 	}
 	err = known_clients_read(r->path, &at, &bad, &first);
+	r->unread = err;
 	if (err)
 		log_warn("cannot read who is known from '%s': %s", r->path,
 			 strerror(-err));
@@ -240,8 +242,13 @@ static void known_clients_save(struct cache_refresh *r)
 	int err;
 
 	r->saved_ns = shield_clock();
-	/* Without a known client there is nothing to make a file for. */
-	if (!r->path[0] || !shield_known_count(r->shield))
+	if (!r->path[0])
+		return;
+	/*
+	 * Without a known client no file is made, but one that is there is emptied: its
+	 * clients are forgotten.
+	 */
+	if (!shield_known_count(r->shield) && (r->unread || access(r->path, F_OK)))
 		return;
 	err = incident_directory(r->path);
 	if (!err)
