@@ -129,6 +129,7 @@ bool shield_list_covers(const struct shield *shield, enum list list,
 	return covered && !strncmp(text, "10.", 3) && cidr_parse("10.0.0.0/8", ret);
 }
 
+static const char *const *allowed; /* networks, NULL behind the last; NULL: none */
 static const char *const *players; /* addresses, NULL behind the last; NULL: none */
 
 int shield_players(const struct shield *shield,
@@ -168,7 +169,18 @@ int shield_list_each(const struct shield *shield, enum list list,
 				  void *context),
 		     void *context)
 {
+	bool after = list == LIST_ALLOW && !strncmp(asked, "deny", 4); /* by `deny add` */
+
 	(void)shield;
+	for (const char *const *text = allowed; after && text && *text; text++) {
+		struct list_entry entry = { .origins = LIST_CONFIG };
+		struct cidr cidr;
+
+		assert_true(cidr_parse(*text, &cidr));
+		each(&cidr, &entry, context);
+	}
+	if (after)
+		return 0;
 	note(list == LIST_ALLOW ? "list allow" : "list deny");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct list_entry entry = { .origins = (__u8)rows[i].origins,
@@ -370,6 +382,26 @@ static void who_is_allowed_is_not_denied(void **state)
 	refused("deny add 10.1.2.3", EXIT_REST, "");
 }
 
+static void part_that_stays_allowed_is_told(void **state)
+{
+	static const char *const one[] = { "192.0.2.0/24", "192.0.2.64/26",
+					   "198.51.100.1", NULL };
+	static const char *const two[] = { "192.0.2.7", "192.0.2.64/26", NULL };
+
+	(void)state;
+	allowed = one;
+	refused("deny add 203.0.113.0/24 192.0.2.0/24", 0,
+		"deny: '192.0.2.64/26' in '192.0.2.0/24' is not denied as long as it is "
+		"allowed\n");
+	allowed = two;
+	refused("deny add 192.0.2.0/24", 0,
+		"'192.0.2.7' in '192.0.2.0/24' is not denied as long as it is allowed (1 "
+		"more like it)");
+	refused("deny add 192.0.2.7", 0, "");
+	refused("allow add 192.0.2.0/24", 0, "");
+	allowed = NULL;
+}
+
 static void lists_are_shown(void **state)
 {
 	(void)state;
@@ -410,6 +442,7 @@ int main(void)
 		TEST(failures_are_told),
 		TEST(denied_players_are_counted),
 		TEST(who_is_allowed_is_not_denied),
+		TEST(part_that_stays_allowed_is_told),
 		TEST(lists_are_shown),
 	};
 

@@ -259,6 +259,52 @@ static void warn_allowed(const struct shield *shield, const struct edit *e)
 			 e->name, denied, allowed, count - 1);
 }
 
+/* Allowed networks within those that were just denied. */
+struct within {
+	const struct shield *shield;
+	const struct edit *edit;
+	__u64 now;
+	size_t count;
+	/* The first, and what it is a part of. */
+	char allowed[CIDR_TEXT], denied[CIDR_TEXT];
+};
+
+static void within_count(const struct cidr *cidr, const struct list_entry *entry,
+			 void *context)
+{
+	struct within *w = context;
+	const struct edit *e = w->edit;
+	struct cidr by;
+	size_t i = 0;
+
+	/* By one look-up for most: there may be 65536 of both. */
+	if (!shield_list_covers(w->shield, LIST_DENY, cidr, &by))
+		return;
+	while (i < e->count && (e->networks[i].length >= cidr->length ||
+				!cidr_holds(&e->networks[i], cidr)))
+		i++;
+	if (i == e->count || !list_origins(entry, w->now) || w->count++)
+		return;
+	cidr_format(cidr, w->allowed);
+	cidr_format(&e->networks[i], w->denied);
+}
+
+/* Warn of what stays allowed within a denied network: `allow` goes before `deny`. */
+static void warn_allowed_within(const struct shield *shield, const struct edit *e)
+{
+	struct within w = { .shield = shield, .edit = e, .now = shield_clock() };
+
+	if (shield_list_each(shield, LIST_ALLOW, within_count, &w) || !w.count)
+		return;
+	if (w.count == 1)
+		log_warn("%s: '%s' in '%s' is not denied as long as it is allowed",
+			 e->name, w.allowed, w.denied);
+	else
+		log_warn("%s: '%s' in '%s' is not denied as long as it is allowed (%zu "
+			 "more like it)",
+			 e->name, w.allowed, w.denied, w.count - 1);
+}
+
 /* How many players the networks that were just denied hold. */
 struct cut_off {
 	const struct shield *shield;
@@ -318,6 +364,7 @@ static int edit_add(struct shield *shield, const struct edit *e)
 	}
 	if (!err && e->list == LIST_DENY) {
 		warn_allowed(shield, e);
+		warn_allowed_within(shield, e);
 		warn_players(shield, e);
 	}
 	return err;
