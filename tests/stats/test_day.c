@@ -250,6 +250,46 @@ static void a_clock_that_goes_back(void **state)
 	json_decref(json);
 }
 
+static void step_back_keeps_what_lies_before(void **state)
+{
+	static const int minutes[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 7, 8, 9, 10 };
+	json_t *json;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(minutes) / sizeof(*minutes); i++)
+		look(NOON + 60 * minutes[i], (double)i, 1);
+	json = as_json();
+	assert_int_equal(json_array_size(json_object_get(json, "points")), 10);
+	assert_true(at(json, 0, DAY_TIME) == NOON);
+	assert_true(at(json, 6, DAY_DROPPED) == 6);
+	assert_true(at(json, 7, DAY_TIME) == NOON + 420);
+	assert_true(at(json, 7, DAY_DROPPED) == 10);
+	json_decref(json);
+	day_load(&day, NULL, NOON + 600);
+	assert_int_equal(day.count, 10);
+}
+
+/* Points from before are no part of the day, until the clock is put back. */
+static void step_forward_shows_one_day(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	for (int minute = 0; minute < 10; minute++)
+		look(NOON + 60 * minute, 1, 1);
+	for (int minute = 0; minute < 3; minute++)
+		look(NOON + 2 * DAY_SECONDS + 60 * minute, 1, 1);
+	json = as_json();
+	assert_int_equal(json_array_size(json_object_get(json, "points")), 2);
+	assert_true(at(json, 0, DAY_TIME) == NOON + 2 * DAY_SECONDS);
+	json_decref(json);
+	for (int minute = 10; minute < 12; minute++)
+		look(NOON + 60 * minute, 1, 1);
+	json = as_json();
+	assert_int_equal(json_array_size(json_object_get(json, "points")), 11);
+	json_decref(json);
+}
+
 /* Said once; what is in memory stays. */
 static void a_name_that_is_too_long(void **state)
 {
@@ -280,6 +320,8 @@ int main(void)
 		cmocka_unit_test_setup(it_stays_within_a_day_and_its_file, begin),
 		cmocka_unit_test_setup(a_disk_that_is_full_at_the_end, begin),
 		cmocka_unit_test_setup(a_clock_that_goes_back, begin),
+		cmocka_unit_test_setup(step_back_keeps_what_lies_before, begin),
+		cmocka_unit_test_setup(step_forward_shows_one_day, begin),
 		cmocka_unit_test_setup(a_name_that_is_too_long, begin),
 	};
 

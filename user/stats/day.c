@@ -44,6 +44,20 @@ static void keep(struct day *d, const double *values)
 		d->count++;
 }
 
+/*
+ * Return the first point of the day that ends with the last one. Older points stay, for a
+ * clock that is put back.
+ */
+static size_t first_of_day(const struct day *d)
+{
+	size_t i = 0;
+
+	while (i < d->count &&
+	       point(d, i)[DAY_TIME] <= point(d, d->count - 1)[DAY_TIME] - DAY_SECONDS)
+		i++;
+	return i;
+}
+
 /* --- the file ---------------------------------------------------------------------- */
 
 static bool line_parse(const char *line, double ret[DAY_COLUMNS])
@@ -168,10 +182,11 @@ void day_add(struct day *d, time_t time, const struct stats_rates *rates, size_t
 	double minute = (double)(time - time % DAY_EVERY_S);
 
 	if (d->looks && minute != d->now[DAY_TIME]) {
-		/* A clock that went back begins a day of its own: points stay in order.
-		 */
-		if (d->count && d->now[DAY_TIME] <= point(d, d->count - 1)[DAY_TIME])
-			d->count = 0;
+		/* After a step back of the clock, drop the points that lie ahead. */
+		while (d->count && d->now[DAY_TIME] <= point(d, d->count - 1)[DAY_TIME]) {
+			d->next = (d->next + DAY_POINTS - 1) % DAY_POINTS;
+			d->count--;
+		}
 		minute_end(d);
 		d->looks = 0;
 	}
@@ -210,8 +225,8 @@ int day_json(const struct day *d, FILE *out)
 	for (size_t i = 0; i < DAY_COLUMNS; i++)
 		fprintf(out, "%s\"%s\"", i ? "," : "", names[i]);
 	fputs("],\"points\":[", out);
-	for (size_t i = 0; i < d->count; i++) {
-		if (i)
+	for (size_t first = first_of_day(d), i = first; i < d->count; i++) {
+		if (i > first)
 			fputc(',', out);
 		line_put(out, point(d, i));
 	}
@@ -226,7 +241,7 @@ int day_text(const struct day *d, FILE *out)
 	fprintf(out, "%-20s %10s %10s %12s %10s %10s %12s %12s %7s\n", "minute",
 		"passed/s", "responded/s", "challenged/s", "dropped/s", "at most",
 		"bit/s in", "bit/s out", "players");
-	for (size_t i = 0; i < d->count; i++) {
+	for (size_t i = first_of_day(d); i < d->count; i++) {
 		const double *p = point(d, i);
 
 		time_format((time_t)p[DAY_TIME], when);
