@@ -349,6 +349,7 @@ static int begin(void **state)
 	assert_int_equal(system(command), 0);
 	setenv("STATE_DIRECTORY", root, 1);
 	strcpy(config->on_attack, "/bin/tell");
+	config->sample_every = 1;
 	booted = 1;
 	spool_says = now_says = 0;
 	stale = false;

@@ -190,6 +190,30 @@ static void what_cannot_be_begun(void **state)
 	SAYS(attack(), "");
 }
 
+/* An attack would leave a file without a packet. */
+static void without_samples_there_is_no_capture(void **state)
+{
+	char captures[INCIDENT_PATH];
+
+	(void)state;
+	stop();
+	config->sample_every = 0;
+	start();
+	seconds(2);
+	flood(0, 1000);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, false), 1);
+	assert_string_equal(first(INCIDENT_STARTED, false)->capture, "");
+	incident_path(NULL, "captures", captures);
+	assert_int_not_equal(access(captures, F_OK), 0);
+	config->follow_first = 1;
+	incident_monitor_reload(monitor_now, config);
+	flood(1, 1000);
+	second();
+	assert_int_equal(access(captures, F_OK), 0);
+	config->follow_first = 0;
+}
+
 /* A directory so long that there can be no file in it, or no capture. */
 static void what_has_too_long_a_name(void **state)
 {
@@ -236,9 +260,13 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
-		T(whose_command_is_run), T(a_command_that_nobody_runs),
-		T(what_cannot_be_kept),	 T(what_cannot_be_shown),
-		T(what_cannot_be_begun), T(what_has_too_long_a_name),
+		T(whose_command_is_run),
+		T(a_command_that_nobody_runs),
+		T(what_cannot_be_kept),
+		T(what_cannot_be_shown),
+		T(what_cannot_be_begun),
+		T(what_has_too_long_a_name),
+		T(without_samples_there_is_no_capture),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

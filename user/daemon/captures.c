@@ -3,6 +3,7 @@
  * captures.c - see captures.h.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,12 @@ static off_t size_of(const char *path)
 	return stat(path, &about) ? -1 : about.st_size;
 }
 
-void captures_sweep(const char *directory)
+/*
+ * Make room in @directory for one more. Names begin with the time, so that the first are
+ * the oldest. The smallest of all but the newest few is removed: attacks that last a
+ * moment push no other out. Files without CAPTURES_ENDING stay.
+ */
+static void sweep(const char *directory)
 {
 	char path[PATH_MAX], smallest[PATH_MAX];
 	struct dirent **entries;
@@ -62,4 +68,14 @@ void captures_sweep(const char *directory)
 		free(entries[i]);
 	if (n >= 0)
 		free(entries);
+}
+
+int captures_begin(const char *directory, const char *id, char *ret, size_t size)
+{
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		return -errno;
+	sweep(directory);
+	if (snprintf(ret, size, "%s/%s" CAPTURES_ENDING, directory, id) >= (int)size)
+		return -ENAMETOOLONG;
+	return 0;
 }

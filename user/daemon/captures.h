@@ -5,15 +5,16 @@
 #ifndef CAPTURES_H
 #define CAPTURES_H
 
+#include <stddef.h>
+
 #define CAPTURES_MAX	50 /* files: the newest tenth, and of the others the largest */
 #define CAPTURES_ENDING ".pcapng"
 
 /*
- * Make room in @directory for one more. Names begin with the time, so that the first are
- * the oldest. The smallest of all but the newest few is removed: attacks that last a
- * moment push no other out. Files without CAPTURES_ENDING stay. Called by
- * incident_monitor.c before each capture.
+ * Make @directory, if it is not there, and room in it for one more; write the path of the
+ * capture of the attack @id, in @size bytes. 0 or -errno. Called by incident_monitor.c
+ * before each capture.
  */
-void captures_sweep(const char *directory);
+int captures_begin(const char *directory, const char *id, char *ret, size_t size);
 
 #endif /* CAPTURES_H */

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/incident_monitor.h"
@@ -27,6 +26,7 @@ struct incident_monitor {
 	struct stats_cache *cache;
 	struct samples_view *samples;
 	struct attack_command command;
+	bool sampled; /* by the configuration; otherwise there is nothing to capture */
 	bool pinned; /* it is not the machine's quakeshield, but one of --pin */
 	/* "": nothing is kept there */
 	char store[INCIDENT_PATH], now_path[INCIDENT_PATH], captures[INCIDENT_PATH];
@@ -55,16 +55,10 @@ static void capture_begin(struct incident_monitor *m, __u32 slot,
 			  const struct service *service)
 {
 	char *path = m->capture[slot];
-	int n;
 
 	path[0] = 0;
-	if (!service || !m->samples || !m->captures[0] ||
-	    (mkdir(m->captures, 0700) && errno != EEXIST))
-		return;
-	captures_sweep(m->captures);
-	n = snprintf(path, INCIDENT_PATH, "%s/%s" CAPTURES_ENDING, m->captures,
-		     m->watches[slot].now->id);
-	if (n >= INCIDENT_PATH ||
+	if (!service || !m->samples || !m->sampled || !m->captures[0] ||
+	    captures_begin(m->captures, m->watches[slot].now->id, path, INCIDENT_PATH) ||
 	    samples_ring_capture(samples_ring(m->samples), slot, service, path) < 0)
 		path[0] = 0;
 }
@@ -397,6 +391,13 @@ static void adopt(struct incident_monitor *m, const struct stats *now)
 	}
 }
 
+/* Take what @config says: whether there are samples, and the command of `on-attack`. */
+static void config_take(struct incident_monitor *m, const struct config *config)
+{
+	m->sampled = config->sample_every || config->follow_first || config->follow_every;
+	attack_command_take(&m->command, config, m->pinned);
+}
+
 /* Where no file can be made nothing is kept, which is logged here and then no more. */
 static void paths_make(struct incident_monitor *m, const char *pin)
 {
@@ -444,7 +445,7 @@ int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
 		m->past = json_array();
 	m->unsaved = json_array();
 	m->command.starts_ms = INT64_MIN / 2;
-	attack_command_take(&m->command, config, m->pinned);
+	config_take(m, config);
 	adopt(m, now);
 	while (json_array_size(m->past) > INCIDENTS_LISTED)
 		json_array_remove(m->past, 0);
@@ -455,7 +456,7 @@ int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
 
 void incident_monitor_reload(struct incident_monitor *m, const struct config *config)
 {
-	attack_command_take(&m->command, config, m->pinned);
+	config_take(m, config);
 }
 
 void incident_monitor_stop(struct incident_monitor *m)
