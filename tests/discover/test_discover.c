@@ -275,6 +275,28 @@ static void configuration_is_loaded(void **state)
 	free(config);
 }
 
+/* The services of containers have no address, so one port is one service. */
+static void containers_with_addresses_are_loaded(void **state)
+{
+	struct discover_servers *all = calloc(1, sizeof(*all));
+	struct config *config = calloc(1, sizeof(*config));
+	char *text;
+
+	(void)state;
+	add(all, "::ffff:10.0.0.2", 27960, FAMILY_QUAKE3, false);
+	add(all, "::ffff:172.17.0.2", 27960, FAMILY_QUAKE3, true);
+	add(all, "::ffff:172.17.0.3", 27960, FAMILY_QUAKE3, true);
+	text = written(all, "eth0");
+	loaded(text, config);
+	assert_int_equal(config->service_count, 2);
+	assert_int_equal(config->services[0].address_count, 1);
+	assert_int_equal(config->services[1].address_count, 0);
+	assert_non_null(strstr(text, "\n# service \"quake3-27960-3\" {\n"));
+	free(text);
+	free(all);
+	free(config);
+}
+
 /* As many as there may be. */
 static void full_configuration_is_loaded(void **state)
 {
@@ -326,8 +348,47 @@ static void server_is_held_against_services(void **state)
 		if (c)
 			assert_string_equal(c->service.name, rows[i].service);
 		for (size_t j = 0; j < config->service_count; j++)
-			assert_int_equal(discover_replied(all, &config->services[j]),
+			assert_int_equal(discover_replied(all, config,
+							  &config->services[j]),
 					 c == &config->services[j]);
+	}
+	free(all);
+	free(config);
+}
+
+/* Whatever the order of the services is. */
+static void exact_address_goes_before_any(void **state)
+{
+	static const char text[] =
+		"service \"rest\" { protocol = quake3 port = 27910 }\n"
+		"service \"one\" { protocol = quake2 port = 27910 address = \"10.0.0.2\" }\n";
+	static const struct {
+		const char *address, *service;
+		bool container, rest, one; /* which of them has a server */
+	} rows[] = {
+		{ "::ffff:10.0.0.2", "one", false, false, true },
+		{ "::ffff:10.0.0.3", "rest", false, true, false },
+		/* The host's addresses are in front of a container. */
+		{ "::ffff:10.0.0.2", "rest", true, true, true },
+		{ "::", "rest", false, true, true },
+	};
+	struct discover_servers *all = calloc(1, sizeof(*all));
+	struct config *config = calloc(1, sizeof(*config));
+
+	(void)state;
+	loaded(text, config);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct config_service *c;
+
+		all->count = 0;
+		add(all, rows[i].address, 27910, FAMILY_QUAKE3, rows[i].container);
+		c = discover_service(config, &all->rows[0]);
+		assert_non_null(c);
+		assert_string_equal(c->service.name, rows[i].service);
+		assert_int_equal(discover_replied(all, config, &config->services[0]),
+				 rows[i].rest);
+		assert_int_equal(discover_replied(all, config, &config->services[1]),
+				 rows[i].one);
 	}
 	free(all);
 	free(config);
@@ -361,8 +422,10 @@ int main(void)
 		cmocka_unit_test(long_name_is_cut),
 		cmocka_unit_test(several_signs_are_one_protocol),
 		cmocka_unit_test(configuration_is_loaded),
+		cmocka_unit_test(containers_with_addresses_are_loaded),
 		cmocka_unit_test(full_configuration_is_loaded),
 		cmocka_unit_test(server_is_held_against_services),
+		cmocka_unit_test(exact_address_goes_before_any),
 		cmocka_unit_test(place_has_address_and_port),
 	};
 

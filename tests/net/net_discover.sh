@@ -243,6 +243,17 @@ test_containers()
 		'.servers[] | select(.port == 27961) | .process == null' "$work/out"
 }
 
+# A host without a socket is done at once; a container where one is silent is asked to the end.
+test_containers_of_an_empty_host()
+{
+	nsenter --net=/run/netns/server unshare --net "$SHIELD" discover --containers --json \
+		>"$work/out" 2>"$work/err"
+	net_check "an empty host: containers are asked to the end" jq -e '[.servers[] |
+		select(.container) | .port] | (index(27961) != null) and (index(27911) != null)' "$work/out"
+	net_check "an empty host: no container fails" [ ! -s "$work/err" ]
+	sed 's/^/# /' "$work/err"
+}
+
 test_none()
 {
 	net_in client true
@@ -261,6 +272,7 @@ test_written
 test_compared
 test_multicast
 test_containers
+test_containers_of_an_empty_host
 test_none
 net_check "every key is in the schema" "$SCHEMA" discover --all '' <"$work/all"
 exit "$net_failed"

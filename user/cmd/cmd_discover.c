@@ -153,7 +153,8 @@ static int print_found_json(const struct found *found)
 		json_array_append_new(servers,
 				      server_json(found, &found->servers.rows[i]));
 	for (size_t i = 0; found->compared && i < found->config.service_count; i++)
-		if (!discover_replied(&found->servers, &found->config.services[i]))
+		if (!discover_replied(&found->servers, &found->config,
+				      &found->config.services[i]))
 			json_array_append_new(
 				silent,
 				json_text(found->config.services[i].service.name));
@@ -193,7 +194,7 @@ static void print_compared(const struct found *found)
 		const struct config_service *c = &found->config.services[i];
 
 		if (c->service.family != FAMILY_MASTER &&
-		    !discover_replied(&found->servers, c))
+		    !discover_replied(&found->servers, &found->config, c))
 			printf("service '%s': no server of this host answered%s\n",
 			       c->service.name,
 			       c->service.family == FAMILY_QUAKE_ENHANCED

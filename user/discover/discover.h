@@ -119,8 +119,8 @@ void discover_write(const struct discover_servers *servers, const char *interfac
 const struct config_service *discover_service(const struct config *config,
 					      const struct discover_server *server);
 
-/* Return true if a server of @servers is at a port of @service. */
-bool discover_replied(const struct discover_servers *servers,
+/* Return true if datagrams for @service, which is @config's, get to one of @servers. */
+bool discover_replied(const struct discover_servers *servers, const struct config *config,
 		      const struct config_service *service);
 
 /* Bytes of a place, with the NUL. */

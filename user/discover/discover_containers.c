@@ -22,7 +22,7 @@
 
 #include "discover/discover.h"
 
-#define WAIT_MS	      1000 /* for children, after this process has asked; then they end */
+#define CHILDREN_MS   3300 /* from their start: they ask for 2.5 s; then they are ended */
 #define PROCESSES_MAX 65536
 #define FILES_MAX     65536 /* of one process */
 
@@ -221,13 +221,13 @@ static bool child_end(struct child *c)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-static void hear_children(struct namespaces *all, struct discover_servers *ret)
+/* Read the children until all have ended, or until @until_ms. */
+static void hear_children(struct namespaces *all, long until_ms,
+			  struct discover_servers *ret)
 {
-	long until = now_ms() + WAIT_MS;
-
 	for (;;) {
 		struct pollfd polled[DISCOVER_NAMESPACES];
-		long left = until - now_ms();
+		long left = until_ms - now_ms();
 		bool open = false;
 
 		for (size_t i = 0; i < all->count; i++) {
@@ -248,6 +248,7 @@ static void hear_children(struct namespaces *all, struct discover_servers *ret)
 int discover_everywhere(struct discover_servers *ret, size_t *ret_failed)
 {
 	struct namespaces *all = calloc(1, sizeof(*all));
+	long until_ms = now_ms() + CHILDREN_MS;
 	struct stat st;
 	int err = 0;
 
@@ -267,7 +268,7 @@ int discover_everywhere(struct discover_servers *ret, size_t *ret_failed)
 	if (!err)
 		err = discover_here(ret); /* at the same time */
 	if (!err)
-		hear_children(all, ret);
+		hear_children(all, until_ms, ret);
 	for (size_t i = 0; i < all->count; i++)
 		*ret_failed += !child_end(&all->children[i]);
 	free(all);

@@ -31,10 +31,21 @@ void discover_place(const struct discover_server *s, char ret[DISCOVER_PLACE])
 			 address, s->port);
 }
 
+/*
+ * Return true if datagrams to any address may be for @s: in a container it has an address
+ * of its own, which no datagram has before the host's NAT.
+ */
+static bool is_anywhere(const struct discover_server *s)
+{
+	return s->container || address_is_any(s->address);
+}
+
 /* Would two services that differ in nothing else be for the same datagrams? */
 static bool collide(const struct discover_server *a, const struct discover_server *b)
 {
-	return a->port == b->port && !memcmp(a->address, b->address, sizeof(a->address));
+	if (a->port != b->port || is_anywhere(a) != is_anywhere(b))
+		return false;
+	return is_anywhere(a) || !memcmp(a->address, b->address, sizeof(a->address));
 }
 
 /*
@@ -89,7 +100,7 @@ static void service(const struct discover_servers *all, size_t i, FILE *out)
 		fprintf(out, "-%zu", same + 1);
 	fprintf(out, "\" {\n%s    protocol = %s\n%s    port     = %u\n", line,
 		family_name(s->family), line, s->port);
-	if (!address_is_any(s->address) && !s->container) {
+	if (!is_anywhere(s)) {
 		address_text(s, address);
 		fprintf(out, "%s    address  = \"%s\"\n", line, address);
 	}
@@ -119,31 +130,45 @@ static bool has_port(const struct config_service *c, __u16 port)
 	return false;
 }
 
-/* A server at any address is reached at each of the service's. */
-static bool is_for(const struct config_service *c, const struct discover_server *s)
+/* Return true if @c names the address and a port of @s. */
+static bool is_exact(const struct config_service *c, const struct discover_server *s)
 {
-	if (!has_port(c, s->port))
-		return false;
-	for (size_t i = 0; i < c->address_count && !address_is_any(s->address); i++)
+	for (size_t i = 0; i < c->address_count && has_port(c, s->port); i++)
 		if (!memcmp(c->addresses[i], s->address, sizeof(s->address)))
 			return true;
-	return address_is_any(s->address) || !c->address_count;
+	return false;
 }
 
+/* As the shield does: a service with the address goes before one without addresses. */
 const struct config_service *discover_service(const struct config *config,
 					      const struct discover_server *server)
 {
+	const struct config_service *named = NULL;
+
 	for (size_t i = 0; i < config->service_count; i++)
-		if (is_for(&config->services[i], server))
+		if (!server->container && is_exact(&config->services[i], server))
 			return &config->services[i];
-	return NULL;
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct config_service *c = &config->services[i];
+
+		if (has_port(c, server->port) && !c->address_count)
+			return c;
+		/* A server at any address is reached at each of a service's. */
+		if (!named && has_port(c, server->port) && is_anywhere(server))
+			named = c;
+	}
+	return named;
 }
 
-bool discover_replied(const struct discover_servers *servers,
+bool discover_replied(const struct discover_servers *servers, const struct config *config,
 		      const struct config_service *service)
 {
-	for (size_t i = 0; i < servers->count; i++)
-		if (is_for(service, &servers->rows[i]))
+	for (size_t i = 0; i < servers->count; i++) {
+		const struct discover_server *s = &servers->rows[i];
+
+		if (is_anywhere(s) ? has_port(service, s->port)
+				   : discover_service(config, s) == service)
 			return true;
+	}
 	return false;
 }
