@@ -394,7 +394,8 @@ static void adopt(struct incident_monitor *m, const struct stats *now)
 /* Take what @config says: whether there are samples, and the command of `on-attack`. */
 static void config_take(struct incident_monitor *m, const struct config *config)
 {
-	m->sampled = config->sample_every || config->follow_first || config->follow_every;
+	m->sampled = config->sample_every || config->follow_first ||
+		     config->follow_every || config->follow_count;
 	attack_command_take(&m->command, config, m->pinned);
 }
 
