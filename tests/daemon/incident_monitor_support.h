@@ -375,4 +375,21 @@ static int end(void **state)
 	return 0;
 }
 
+/* As by kill -9: what is on disk is what was told until then. */
+static inline void kill_and_start(int64_t later_ms)
+{
+	char path[INCIDENT_PATH], command[2 * INCIDENT_PATH + 32];
+
+	incident_path(NULL, "attacks.jsonl", path);
+	snprintf(command, sizeof(command), "cp %s %s.killed", path, path);
+	assert_int_equal(system(command), 0);
+	stop();
+	snprintf(command, sizeof(command), "mv %s.killed %s", path, path);
+	assert_int_equal(system(command), 0);
+	told_count = 0;
+	stats.time_ms += later_ms;
+	stats.steady_ms = 99;
+	start();
+}
+
 #endif /* INCIDENT_MONITOR_SUPPORT_H */

@@ -131,41 +131,6 @@ static void pauses_end_no_attack(void **state)
 	assert_true(count(INCIDENT_STARTED, true) <= 6);
 }
 
-/* The command is told of thirty at once, and of their ends; then of one in two minutes.
- */
-static void commands_are_bounded(void **state)
-{
-	char said[2048];
-
-	(void)state;
-	services(40);
-	second();
-	stderr_catch();
-	for (size_t i = 0; i < 40; i++)
-		flood(i, 1000);
-	second();
-	stderr_release(said, sizeof(said));
-	assert_non_null(strstr(said, "30 attacks an hour are the most"));
-	assert_null(strstr(strstr(said, "an hour") + 1, "an hour"));
-	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR);
-	seconds(11);
-	assert_int_equal(count(INCIDENT_ENDED, false), 40);
-	assert_int_equal(count(INCIDENT_ENDED, true), COMMAND_STARTS_HOUR);
-	seconds(120);
-	flood(0, 1000);
-	flood(1, 1000);
-	second();
-	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR + 1);
-	assert_int_equal(spool_untold, 10);
-	/* One that lasts is told of when there is room again. */
-	for (int i = 0; i < 160; i++) {
-		flood(0, 1000);
-		flood(1, 1000);
-		second();
-	}
-	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR + 2);
-}
-
 /* A large flood is not hidden by a small one that has paused: it is an attack of its own.
  */
 static void a_pause_hides_no_attack(void **state)
@@ -285,23 +250,6 @@ static void the_shields_responses_are_not_the_servers(void **state)
 /* --- restarts
  * ---------------------------------------------------------------------------- */
 
-/* As by kill -9: what is on disk is what was told until then. */
-static void kill_and_start(int64_t later_ms)
-{
-	char path[INCIDENT_PATH], command[2 * INCIDENT_PATH + 32];
-
-	incident_path(NULL, "attacks.jsonl", path);
-	snprintf(command, sizeof(command), "cp %s %s.killed", path, path);
-	assert_int_equal(system(command), 0);
-	stop();
-	snprintf(command, sizeof(command), "mv %s.killed %s", path, path);
-	assert_int_equal(system(command), 0);
-	told_count = 0;
-	stats.time_ms += later_ms;
-	stats.steady_ms = 99;
-	start();
-}
-
 static void goes_on(size_t service, const char *id)
 {
 	size_t all;
@@ -397,33 +345,6 @@ static void of_two_the_later_goes_on(void **state)
 	assert_int_equal(all, 2);
 }
 
-/* The next daemon tells of no end to a command that was not told of the start. */
-static void an_untold_start_has_no_end_after_a_restart(void **state)
-{
-	char said[2048];
-
-	(void)state;
-	spool_says = -EDQUOT;
-	stderr_catch();
-	flood(0, 1000);
-	flood(1, 1000);
-	second();
-	stderr_release(said, sizeof(said));
-	spool_says = 0;
-	kill_and_start(4000);
-	/* One that lasts is told of as a start, and has an end then. */
-	for (int s = 0; s < 32; s++) {
-		flood(1, 1000);
-		second();
-	}
-	seconds(11);
-	assert_int_equal(count(INCIDENT_ENDED, false), 2);
-	assert_int_equal(count(INCIDENT_STARTED, true), 1);
-	assert_int_equal(count(INCIDENT_ENDED, true), 1);
-	assert_string_equal(first(INCIDENT_STARTED, true)->id, "20261122T144503Z-1");
-	assert_string_equal(first(INCIDENT_ENDED, true)->id, "20261122T144503Z-1");
-}
-
 static void the_end_of_the_daemon_is_not_the_attacks(void **state)
 {
 	size_t all;
@@ -484,90 +405,6 @@ static void a_clock_set_back_delays_no_saving(void **state)
 	assert_int_equal(now_unsaved, 0);
 	assert_int_equal(kept_lasting(&all), 0);
 	assert_int_equal(all, 1);
-}
-
-static void a_spool_that_is_full(void **state)
-{
-	char said[2048];
-
-	(void)state;
-	spool_says = -EDQUOT;
-	stderr_catch();
-	flood(0, 1000);
-	second();
-	spool_says = -ENOSPC;
-	flood(1, 1000);
-	second();
-	stderr_release(said, sizeof(said));
-	assert_non_null(strstr(said, "'/bin/tell' is not told of attack "
-				     "20261122T144503Z-0: 64 events wait in"));
-	assert_non_null(strstr(said, "20261122T144504Z-1: cannot write to "
-				     "'/run/quakeshield/on-attack': No space left"));
-	assert_int_equal(count(INCIDENT_STARTED, false), 2);
-}
-
-/* The command is told of an end only if it was told of the start. */
-static void an_untold_start_has_no_end(void **state)
-{
-	char said[2048];
-
-	(void)state;
-	spool_says = -EDQUOT;
-	stderr_catch();
-	flood(0, 1000);
-	second();
-	stderr_release(said, sizeof(said));
-	spool_says = 0;
-	seconds(11);
-	calm();
-	/* There was no command when it began. */
-	config->on_attack[0] = 0;
-	incident_monitor_reload(monitor_now, config);
-	flood(0, 1000);
-	second();
-	strcpy(config->on_attack, "/bin/tell");
-	incident_monitor_reload(monitor_now, config);
-	seconds(11);
-	assert_int_equal(count(INCIDENT_STARTED, false), 2);
-	assert_int_equal(count(INCIDENT_ENDED, false), 2);
-	assert_int_equal(count(INCIDENT_STARTED, true), 0);
-	assert_int_equal(count(INCIDENT_ENDED, true), 0);
-	calm();
-	flood(0, 1000);
-	second();
-	assert_int_equal(count(INCIDENT_STARTED, true), 1);
-	assert_int_equal(spool_untold, 1);
-}
-
-static void nobody_takes_it(void **state)
-{
-	char said[2048];
-
-	(void)state;
-	stale = true;
-	stderr_catch();
-	seconds(3);
-	stderr_release(said, sizeof(said));
-	assert_non_null(strstr(said, "Is quakeshield-attack.path enabled?"));
-	assert_null(strstr(strstr(said, "enabled?") + 1, "enabled?")); /* once */
-}
-
-static void without_systemd_nothing_is_put(void **state)
-{
-	char said[2048];
-
-	(void)state;
-	stop();
-	booted = 0;
-	stderr_catch();
-	start();
-	stderr_release(said, sizeof(said));
-	assert_non_null(strstr(said, "'/bin/tell' is not run"));
-	second();
-	flood(0, 1000);
-	second();
-	assert_int_equal(count(INCIDENT_STARTED, false), 1);
-	assert_int_equal(count(INCIDENT_STARTED, true), 0);
 }
 
 /* Nothing can be read at the start: that is said, and nothing is left behind. */
@@ -660,7 +497,6 @@ int main(void)
 		T(captures_are_swept),
 		T(large_captures_stay),
 		T(pauses_end_no_attack),
-		T(commands_are_bounded),
 		T(a_pause_hides_no_attack),
 		T(the_same_reading_twice_is_one),
 		T(a_service_that_goes_takes_its_attack_along),
@@ -672,14 +508,9 @@ int main(void)
 		T(long_after_it_is_another),
 		T(a_service_that_went_meanwhile),
 		T(of_two_the_later_goes_on),
-		T(an_untold_start_has_no_end_after_a_restart),
 		T(the_end_of_the_daemon_is_not_the_attacks),
 		T(a_disk_that_cannot_be_written),
 		T(a_clock_set_back_delays_no_saving),
-		T(a_spool_that_is_full),
-		T(an_untold_start_has_no_end),
-		T(nobody_takes_it),
-		T(without_systemd_nothing_is_put),
 		T(without_counters_there_is_none),
 		T(a_page_gets_the_last_twenty),
 		T(a_start_names_its_sources),

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_attack_command.c - what the command of `on-attack` is told by the incident
+ * monitor: so many starts an hour, an end only after its start, and what is said where
+ * nobody takes the events.
+ */
+#include "incident_monitor_support.h"
+
+/* The command is told of thirty at once, and of their ends; then of one in two minutes.
+ */
+static void commands_are_bounded(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	services(40);
+	second();
+	stderr_catch();
+	for (size_t i = 0; i < 40; i++)
+		flood(i, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "30 attacks an hour are the most"));
+	assert_null(strstr(strstr(said, "an hour") + 1, "an hour"));
+	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR);
+	seconds(11);
+	assert_int_equal(count(INCIDENT_ENDED, false), 40);
+	assert_int_equal(count(INCIDENT_ENDED, true), COMMAND_STARTS_HOUR);
+	seconds(120);
+	flood(0, 1000);
+	flood(1, 1000);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR + 1);
+	assert_int_equal(spool_untold, 10);
+	/* One that lasts is told of when there is room again. */
+	for (int i = 0; i < 160; i++) {
+		flood(0, 1000);
+		flood(1, 1000);
+		second();
+	}
+	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR + 2);
+}
+
+static void a_spool_that_is_full(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	spool_says = -EDQUOT;
+	stderr_catch();
+	flood(0, 1000);
+	second();
+	spool_says = -ENOSPC;
+	flood(1, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'/bin/tell' is not told of attack "
+				     "20261122T144503Z-0: 64 events wait in"));
+	assert_non_null(strstr(said, "20261122T144504Z-1: cannot write to "
+				     "'/run/quakeshield/on-attack': No space left"));
+	assert_int_equal(count(INCIDENT_STARTED, false), 2);
+}
+
+/* The command is told of an end only if it was told of the start. */
+static void an_untold_start_has_no_end(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	spool_says = -EDQUOT;
+	stderr_catch();
+	flood(0, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	spool_says = 0;
+	seconds(11);
+	calm();
+	/* There was no command when it began. */
+	config->on_attack[0] = 0;
+	incident_monitor_reload(monitor_now, config);
+	flood(0, 1000);
+	second();
+	strcpy(config->on_attack, "/bin/tell");
+	incident_monitor_reload(monitor_now, config);
+	seconds(11);
+	assert_int_equal(count(INCIDENT_STARTED, false), 2);
+	assert_int_equal(count(INCIDENT_ENDED, false), 2);
+	assert_int_equal(count(INCIDENT_STARTED, true), 0);
+	assert_int_equal(count(INCIDENT_ENDED, true), 0);
+	calm();
+	flood(0, 1000);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
+	assert_int_equal(spool_untold, 1);
+}
+
+/* The next daemon tells of no end to a command that was not told of the start. */
+static void an_untold_start_has_no_end_after_a_restart(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	spool_says = -EDQUOT;
+	stderr_catch();
+	flood(0, 1000);
+	flood(1, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	spool_says = 0;
+	kill_and_start(4000);
+	/* One that lasts is told of as a start, and has an end then. */
+	for (int s = 0; s < 32; s++) {
+		flood(1, 1000);
+		second();
+	}
+	seconds(11);
+	assert_int_equal(count(INCIDENT_ENDED, false), 2);
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	assert_string_equal(first(INCIDENT_STARTED, true)->id, "20261122T144503Z-1");
+	assert_string_equal(first(INCIDENT_ENDED, true)->id, "20261122T144503Z-1");
+}
+
+static void nobody_takes_it(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	stale = true;
+	stderr_catch();
+	seconds(3);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "Is quakeshield-attack.path enabled?"));
+	assert_null(strstr(strstr(said, "enabled?") + 1, "enabled?")); /* once */
+}
+
+static void without_systemd_nothing_is_put(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	stop();
+	booted = 0;
+	stderr_catch();
+	start();
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'/bin/tell' is not run"));
+	second();
+	flood(0, 1000);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, false), 1);
+	assert_int_equal(count(INCIDENT_STARTED, true), 0);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		T(commands_are_bounded),
+		T(a_spool_that_is_full),
+		T(an_untold_start_has_no_end),
+		T(an_untold_start_has_no_end_after_a_restart),
+		T(nobody_takes_it),
+		T(without_systemd_nothing_is_put),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
