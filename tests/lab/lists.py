@@ -10,9 +10,10 @@ lists.py master PORT [FLAW]          a master of all protocols, until killed. It
     unended      a list without the mark of its end
     noise        what is no list
     forged       a list from another port of the same address, with every server
+    lossy        the first reply to each peer lacks the datagram with the registered servers
     long         400,000 servers, in which the registered ones come last: four times as many as
                  are read, since a busy machine loses some
-lists.py game KIND PORT [MASTER:PORT]...    a server of KIND (quake3 quake3-xonotic quakeworld
+lists.py game KIND [ADDRESS:]PORT [MASTER:PORT]...    a server of KIND (quake3 quake3-xonotic quakeworld
                                      quake2 dumb) that sends heartbeats; each line it prints is
                                      a datagram that it got
 """
@@ -56,7 +57,8 @@ def answer(data, servers, flaw):
         own = [e for e, (g, p) in servers.items()
                if p == protocol and game in (g, b"" if g == b"Quake3Arena" else g)]
         head = b"getserversResponse" if word == b"getservers" else b"getserversExtResponse"
-        return list(dp_datagrams(head, fillers(flaw) + own, flaw))
+        all_of_them = own + fillers(flaw) if flaw == "lossy" else fillers(flaw) + own
+        return list(dp_datagrams(head, all_of_them, flaw))
     if data in (b"c\n\0", b"c\n"):
         own = [e for e, (g, _) in servers.items() if g == b"qw"]
         return [OOB + b"d\n" + b"".join(fillers("") + own)]
@@ -86,7 +88,7 @@ def master(port, flaw=""):
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)
     sock.bind(("0.0.0.0", port))
     other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    servers = {}
+    servers, answered = {}, set()
     print("ready", flush=True)
     while True:
         data, peer = sock.recvfrom(2048)
@@ -97,6 +99,9 @@ def master(port, flaw=""):
         replies = answer(data, servers, flaw)
         if flaw == "noise" and replies:
             replies = [OOB + b"getserversResponse\\\x0a\x00", OOB + b"print\nno\n", b""]
+        if flaw == "lossy" and replies and peer not in answered:
+            answered.add(peer)
+            replies = replies[1:]
         for reply in replies:
             (other if flaw == "forged" else sock).sendto(reply, peer)
             if flaw == "long":
@@ -110,9 +115,10 @@ INFO = {"quake3": b"\\protocol\\71\\gamename\\Quake3Arena",
         "quake3-xonotic": b"\\gamename\\Xonotic\\protocol\\3"}
 
 
-def game(kind, port, *masters):
+def game(kind, at, *masters):
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.bind(("0.0.0.0", port))
+    host, _, port = at.rpartition(":")
+    sock.bind((host or "0.0.0.0", int(port)))
     print("ready", flush=True)
     while True:
         for at in masters:
@@ -131,4 +137,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "master":
         master(int(sys.argv[2]), *sys.argv[3:])
     else:
-        game(sys.argv[2], int(sys.argv[3]), *sys.argv[4:])
+        game(*sys.argv[2:])

@@ -31,6 +31,7 @@ shield_config()
 	service "q2" { protocol = quake2 port = 27910 }
 	service "nq" { protocol = netquake port = 26005 }
 	service "wide" { protocol = quake2 port = {40000, 40001, 40002} }
+	service "one" { protocol = netquake port = 26007 }
 	service "down" { protocol = quake3 port = 27970 }
 	CONFIG
 }
@@ -80,20 +81,24 @@ begin()
 	start client master master 27950
 	start client qwmaster master 27000
 	start client q2master master 27900
-	for flaw in silent other far unended noise forged long; do
+	for flaw in silent other far unended noise forged long lossy; do
 		start client "$flaw" master $port $flaw
 		port=$((port + 1))
 	done
 	shield_start >/dev/null || exit 1
-	start server ffa game quake3 27960 "$M:27950" "$M:27957"
+	start server ffa game quake3 27960 "$M:27950" "$M:27957" "$M:27958"
 	start server private game quake3 27961
 	start server xon game quake3-xonotic 26000 "$M:27950"
+	xon=$!
+	start server one game quake3-xonotic 10.77.0.2:26007 "$M:27950"
 	start server qw game quakeworld 27500 "$M:27000"
 	start server q2 game quake2 27910 "$M:27900"
 	start server nq game dumb 26005
 	net_check "the masters ask the servers, through the shield" \
 		net_until 10 grep -q "listed.* 26000" "$work/master.log"
 	net_until 5 grep -q "listed.* 27960" "$work/master.log"
+	net_until 5 grep -q "listed.* 27960" "$work/lossy.log"
+	net_until 5 grep -q "listed.* 26007" "$work/master.log"
 }
 
 test_listed()
@@ -103,6 +108,7 @@ test_listed()
 	net_check "as its address and port" of ffa '.masters[0].as == "10.77.0.2:27960"'
 	net_check "a server that does not report is not" state private "$M" not-listed
 	net_check "a game is asked for by its name" state xon "$M" listed
+	net_check "a server at one address is asked there" state one "$M" listed
 	net_check "QuakeWorld's" state qw "$M" listed
 	net_check "Quake II's" state q2 "$M" listed
 	net_check "NetQuake without getinfo has no masters" of nq '.why != null and .masters == []'
@@ -139,6 +145,8 @@ test_flaws()
 		.why == "Connection refused"'
 	net_check "a silent master is asked twice" [ "$(grep -c getservers "$work/silent.log")" = 2 ]
 	net_check "in no list: 5" [ "$status" = 5 ]
+	listed --service ffa --master "$M:27958"
+	net_check "a list that lost a datagram is asked for again" state ffa "$M:27958" listed
 }
 
 test_unknown_protocol()
@@ -147,6 +155,18 @@ test_unknown_protocol()
 	net_check "a server that is down: both protocols are asked for" \
 		[ "$(grep -cE 'getservers (68|71) ' "$work/far.log")" -ge 2 ]
 	net_check "a server that is down: its list is not known" state down "$M:27953" unknown
+}
+
+# Called last of those that need the server.
+test_down()
+{
+	kill "$xon"
+	wait "$xon" 2>/dev/null
+	listed --master "$M" --service xon
+	net_check "DarkPlaces that reported and is down" of xon '.why | test("is it down")'
+	net_check "DarkPlaces that reported and is down: 5" [ "$status" = 5 ]
+	listed --master "$M" --service nq
+	net_check "NetQuake, which never reports: 0" [ "$status" = 0 ]
 }
 
 # Replies to a service's port would be judged as what clients send to it.
@@ -240,5 +260,6 @@ test_askers
 test_text
 test_usage
 test_known
+test_down
 net_check "every key is in the schema" "$SCHEMA" listed --all '' <"$work/all"
 exit "$net_failed"

@@ -5,9 +5,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,48 +18,6 @@
 static bool is_same(const __be32 a[4], const __be32 b[4])
 {
 	return !memcmp(a, b, sizeof(__be32[4]));
-}
-
-/* --- addresses of this host ---------------------------------------------- */
-
-/* Copy the address of an interface. False: it has none, or one of its link alone. */
-static bool interface_address(const struct ifaddrs *i, __be32 ret[4])
-{
-	const struct sockaddr *at = i->ifa_addr;
-
-	if (!at || i->ifa_flags & IFF_LOOPBACK || !(i->ifa_flags & IFF_UP))
-		return false;
-	memset(ret, 0, sizeof(__be32[4]));
-	if (at->sa_family == AF_INET) {
-		ret[2] = htonl(0xffff);
-		ret[3] = ((const struct sockaddr_in *)(const void *)at)->sin_addr.s_addr;
-		return true;
-	}
-	if (at->sa_family != AF_INET6)
-		return false;
-	memcpy(ret, &((const struct sockaddr_in6 *)(const void *)at)->sin6_addr,
-	       sizeof(__be32[4]));
-	return ntohl(ret[0]) >> 22 != 0x3fa; /* fe80::/10 */
-}
-
-/* Fill in the addresses of this host, unless the operator has named others. */
-static int addresses_find(struct listed *l)
-{
-	struct listed_query *q = &l->query;
-	struct ifaddrs *all;
-
-	if (q->address_count) {
-		l->addresses_named = true;
-		return 0;
-	}
-	if (getifaddrs(&all))
-		return -errno;
-	for (const struct ifaddrs *i = all; i; i = i->ifa_next)
-		if (q->address_count < LISTED_ADDRESSES &&
-		    interface_address(i, q->addresses[q->address_count]))
-			q->address_count++;
-	freeifaddrs(all);
-	return 0;
 }
 
 /* Order endpoints by port, for qsort(). */
@@ -231,7 +186,7 @@ static void info_ask(struct gather *g, struct listed_service *s)
 				    .context = s };
 	memcpy(ask->address, place->address, sizeof(ask->address));
 	if (is_any(place->address))
-		inet_pton(AF_INET6, "::ffff:127.0.0.1", ask->address);
+		listed_server_address(place->port, ask->address);
 	ask->n = (size_t)snprintf(ask->bytes, sizeof(ask->bytes),
 				  "\xff\xff\xff\xffgetinfo xxx");
 	g->ask_count++;
@@ -240,6 +195,12 @@ static void info_ask(struct gather *g, struct listed_service *s)
 /* Return why no master is asked for @s, or NULL. `auto` is what its server says. */
 static const char *why_not(struct listed_service *s)
 {
+	s->down = !s->told && s->heartbeats &&
+		  (s->service.family == FAMILY_NETQUAKE ||
+		   s->service.family == FAMILY_AUTO);
+	if (s->down)
+		return "its server has sent heartbeats, but does not respond to getinfo "
+		       "now: is it down?";
 	switch ((enum wire_family)s->service.family) {
 	case FAMILY_NETQUAKE:
 		return s->told ? NULL
@@ -343,6 +304,9 @@ static void entry_compare(const __be32 address[4], __u16 port, void *context)
 	struct asked *asked = ask->context;
 	const struct gather *g = asked->gather;
 
+	if (ask->second != asked->second)
+		asked->servers = 0;
+	asked->second = ask->second;
 	asked->servers++;
 	for (size_t i = 0; g->taken[port] && i < g->listed->service_count; i++) {
 		struct listed_service *s = &g->listed->services[i];
@@ -364,6 +328,19 @@ static void entry_compare(const __be32 address[4], __u16 port, void *context)
 static enum listed_part list_take(struct listed_ask *ask, const void *reply, size_t n)
 {
 	return listed_reply(ask->words, reply, n, entry_compare, ask);
+}
+
+/* One lost datagram would have a server that is listed called one that is not. */
+static bool list_lacks(const struct listed_ask *ask)
+{
+	const struct asked *asked = ask->context;
+	const struct listed *l = asked->gather->listed;
+
+	for (size_t i = 0; i < l->service_count; i++)
+		if (asked->of[i] &&
+		    l->services[i].rows[asked->master].state != LISTED_YES)
+			return true;
+	return false;
 }
 
 /*
@@ -394,6 +371,7 @@ static bool ask_enter(struct gather *g, size_t master, const struct listed_servi
 	memcpy(ask->address, row->address, sizeof(ask->address));
 	ask->port = row->port;
 	ask->take = list_take;
+	ask->lacks = list_lacks;
 	ask->context = asked;
 	g->ask_count++;
 	return true;
@@ -529,7 +507,7 @@ static int gather_begin(struct gather *g)
 
 static int gather_all(struct gather *g)
 {
-	int err = addresses_find(g->listed);
+	int err = listed_addresses_find(g->listed);
 
 	if (!err)
 		err = servers_ask(g);
@@ -578,7 +556,8 @@ void listed_free(struct listed *listed)
 bool listed_all(const struct listed *l)
 {
 	for (size_t i = 0; i < l->service_count; i++)
-		if (!l->services[i].why && !l->services[i].listed)
+		if (l->services[i].down ||
+		    (!l->services[i].why && !l->services[i].listed))
 			return false;
 	return true;
 }

@@ -121,21 +121,26 @@ struct listed_ask {
 	char bytes[LISTED_QUESTION];
 	/* Read a reply. LISTED_BAD: it is counted as such. */
 	enum listed_part (*take)(struct listed_ask *ask, const void *reply, size_t n);
+	/* Does the reply lack something that a lost datagram may have had? NULL: no. */
+	bool (*lacks)(const struct listed_ask *ask);
 	void *context; /* of take() */
 	enum listed_words words;
 	/* Set by listed_ask_all(): */
 	int error; /* errno: it could not be sent, or was refused */
 	unsigned int datagrams, bad; /* replies that were read; wrong ones among them */
-	bool ended; /* the mark of the end was in one */
+	bool ended; /* the mark of the end was in one of the newest reply */
+	bool second; /* the newest reply is the one to the second question */
 	bool cut; /* there was more than is read */
 	/* Its own: */
 	int fd;
+	bool waits; /* for the first datagram of the second reply */
 	size_t read;
 	long last_ms;
 };
 
 /*
- * Send all @asks at once and read the replies, in three seconds at most. Each has a
+ * Send all @asks at once and read the replies, in three seconds at most. An ask is sent
+ * once more if there is no reply, or if the reply lacks something. Each has a
  * connected socket, so that only datagrams of the address asked are read. Its own port is
  * none of @taken, the ports of services (65536 flags). 0, or -errno
  * without a message.
@@ -188,6 +193,7 @@ struct listed_service {
 	const char *why; /* no master is asked: why; NULL: they are */
 	char game[LISTED_GAME], protocol[LISTED_PROTOCOL]; /* "": not known, or none */
 	bool told; /* by its server; otherwise usual protocols were asked for */
+	bool down; /* a reason of `why`: its server reported once, and is silent now */
 	__u64 heartbeats; /* that its server has sent */
 	bool listed; /* by one master at least */
 	struct listed_row rows[LISTED_MASTERS]; /* by master */
@@ -221,7 +227,10 @@ int listed_collect(const struct shield *shield, const struct listed_query *query
 /* Free what listed_collect() returned. May be NULL. */
 void listed_free(struct listed *listed);
 
-/* Return true if each service with masters is listed by one. */
+/*
+ * Return true if each service with masters is listed by one, and no server that should
+ * say whether it has some is down.
+ */
 bool listed_all(const struct listed *listed);
 
 /* --- listed_say.c -------------------------------------------------------- */

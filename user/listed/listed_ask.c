@@ -16,7 +16,7 @@
 #include "listed/listed.h"
 
 #define ALL_MS	   3000 /* until it ends */
-#define AGAIN_MS   1000 /* until those that are silent are asked again */
+#define AGAIN_MS   1000 /* until some are asked again: send_all() */
 #define SETTLE_MS  500 /* after the last datagram of a list without the end's mark */
 #define ENDED_MS   200 /* after the end's mark: datagrams that were overtaken */
 #define REPLY_MOST 65536 /* bytes of a datagram: Quake II's list is one */
@@ -95,14 +95,27 @@ static void end(struct listed_ask *ask)
 
 /* --- a conversation ------------------------------------------------------ */
 
-/* Send the question, if nothing has come yet. */
-static void send_silent(struct listed_ask *asks, size_t count)
+static bool lacks(const struct listed_ask *ask)
+{
+	return ask->lacks && ask->lacks(ask);
+}
+
+/*
+ * Send the question, if nothing has come yet, or if what has come lacks something. A list
+ * that still comes is left to come.
+ */
+static void send_all(struct listed_ask *asks, size_t count, long now)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct listed_ask *ask = &asks[i];
+		bool rests = ask->ended || now - ask->last_ms >= SETTLE_MS;
 
-		if (ask->fd >= 0 && !ask->datagrams &&
-		    send(ask->fd, ask->bytes, ask->n, 0) < 0 && errno != EAGAIN)
+		if (ask->fd < 0 || (ask->datagrams && !(rests && lacks(ask))))
+			continue;
+		ask->waits = ask->datagrams;
+		if (ask->waits)
+			ask->last_ms = now;
+		if (send(ask->fd, ask->bytes, ask->n, 0) < 0 && errno != EAGAIN)
 			ask->error = errno;
 		if (ask->error)
 			end(ask);
@@ -130,6 +143,10 @@ static bool hear(struct listed_ask *ask, long now)
 			ask->cut = true;
 			return false;
 		}
+		if (ask->waits) {
+			ask->waits = ask->ended = false;
+			ask->second = true;
+		}
 		ask->datagrams++;
 		ask->read += (size_t)n;
 		ask->last_ms = now;
@@ -139,11 +156,16 @@ static bool hear(struct listed_ask *ask, long now)
 	}
 }
 
-/* Return when nothing more is expected of @ask; *@until at most. */
-static long done_ms(const struct listed_ask *ask, long until)
+/*
+ * Return when nothing more is expected of @ask; @until at most. @again: the time of the
+ * second question has been.
+ */
+static long done_ms(const struct listed_ask *ask, bool again, long until)
 {
-	long done = ask->last_ms + (ask->ended ? ENDED_MS : SETTLE_MS);
+	long done = ask->last_ms + (ask->ended && !ask->waits ? ENDED_MS : SETTLE_MS);
 
+	if (!again && lacks(ask))
+		return until;
 	return ask->datagrams > ask->bad && done < until ? done : until;
 }
 
@@ -168,18 +190,18 @@ static void converse(struct listed_ask *asks, size_t count, struct pollfd *polle
 	long began = now_ms(), last = began + ALL_MS;
 	bool again = false;
 
-	send_silent(asks, count);
+	send_all(asks, count, began);
 	for (long now = began; now < last; now = now_ms()) {
 		long next = again ? last : began + AGAIN_MS;
 		bool open = false;
 
 		if (!again && now >= began + AGAIN_MS) {
 			again = true;
-			send_silent(asks, count);
+			send_all(asks, count, now);
 			continue;
 		}
 		for (size_t i = 0; i < count; i++) {
-			long done = done_ms(&asks[i], last);
+			long done = done_ms(&asks[i], again, last);
 
 			if (asks[i].fd >= 0 && now >= done)
 				end(&asks[i]);

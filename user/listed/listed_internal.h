@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * listed_internal.h - collecting, shared by listed.c (servers and masters) and
- * listed_try.c (what the loaded program would do).
+ * listed_internal.h - collecting, shared by listed.c (servers and masters), listed_host.c
+ * (addresses) and listed_try.c (what the loaded program would do).
  */
 #ifndef LISTED_INTERNAL_H
 #define LISTED_INTERNAL_H
@@ -14,7 +14,8 @@
 struct asked {
 	struct gather *gather;
 	size_t master;
-	size_t servers; /* entries of its list */
+	size_t servers; /* entries of its newest list */
+	bool second; /* that is the reply to the second question */
 	bool of[SERVICES_MAX]; /* by index in listed.services: asked for this service */
 };
 
@@ -40,6 +41,16 @@ static inline bool is_ipv4(const __be32 address[4])
 {
 	return !address[0] && !address[1] && address[2] == htonl(0xffff);
 }
+
+/* Fill in the addresses of this host, unless the operator has named others. 0 or -errno.
+ */
+int listed_addresses_find(struct listed *l);
+
+/*
+ * Tell where the server at @port of this host is asked: at loopback, or at the address
+ * that its socket is bound to alone.
+ */
+void listed_server_address(__u16 port, __be32 ret[4]);
 
 /*
  * Try the queries of a newcomer, of a source of the allow list and of each master that
