@@ -136,6 +136,18 @@ static void whatever_differs_is_in_the_name(void **state)
 	assert_int_equal(other, hash);
 }
 
+/* Return the size of struct @name, if it is a part of a map that is in the name; else 0.
+ */
+static size_t size_in_name(const char *name)
+{
+#define AS_PART(part)             \
+	if (!strcmp(name, #part)) \
+		return sizeof(struct part);
+	SHIELD_PARTS(AS_PART)
+#undef AS_PART
+	return 0;
+}
+
 #define DEEPEST 8 /* structures in each other */
 
 /* Each structure within @id has its size in the name. @depth 0: that is a map's row. */
@@ -151,7 +163,7 @@ static void assert_parts(const struct btf *btf, __s32 id, int depth)
 	if (!btf_is_composite(type))
 		return;
 	name = btf__name_by_offset(btf, type->name_off);
-	if (depth && *name && abi_part(name) != type->size)
+	if (depth && *name && size_in_name(name) != type->size)
 		fail_msg("the size of struct %s is not in the name of the tables", name);
 	for (__u16 i = 0; i < btf_vlen(type); i++)
 		assert_parts(btf, btf__resolve_type(btf, btf_members(type)[i].type),
@@ -178,7 +190,6 @@ static void each_part_of_a_map_is_in_the_name(void **state)
 		else
 			assert_string_not_equal(values[i], "live");
 	}
-	assert_int_equal(abi_part("live"), 0);
 }
 
 static void the_name_is_one(void **state)

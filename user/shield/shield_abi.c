@@ -78,82 +78,26 @@ static void hash_names(__u32 *hash)
 		hash_text(hash, other_name((enum other)i));
 }
 
-/* The structures in maps, and in what the ring buffer brings. */
-#define PART(name)                         \
-	{                                  \
-#name, sizeof(struct name) \
-	}
-static const struct {
-	const char *name;
-	size_t size;
-} parts[] = {
-	PART(player_cell),
-	PART(player),
-	PART(player_table),
-	PART(service),
-	PART(budget),
-	PART(port),
-	PART(tables),
-	PART(amplification_limit),
-	PART(sampling),
-	PART(sample),
-	PART(cidr),
-	PART(list_entry),
-	PART(limit),
-	PART(volume),
-	PART(counter),
-	PART(refused_source),
-	PART(local_macs),
-	PART(player_address),
-	PART(player_key),
-	PART(detected),
-	PART(unjudged),
-	PART(unrun),
-	PART(owner),
-	PART(validation_state),
-	PART(cookie_secret),
-	PART(validated_table),
-	PART(validated_cell),
-	PART(host_keys),
-	PART(cache_state),
-	PART(cache_cap),
-	PART(reputation_table),
-	PART(reputation_cell),
-	PART(cache_pair),
-	PART(cache_entry),
-	PART(cache_cut),
-	PART(cookie_peer),
-	PART(recent_window),
-};
-#undef PART
-
-size_t abi_part(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (!strcmp(parts[i].name, name))
-			return parts[i].size;
-	return 0;
-}
-
 /*
  * Add the sizes of all parts of maps: changes of two could leave the size of a third as
- * it was. A structure in a map belongs in `parts` if its size is not that of a key or
- * value; tests/shield/test_abi.c finds those that are missing.
+ * it was. A structure in a map belongs in SHIELD_PARTS if its size is not that of a key
+ * or value; tests/shield/test_abi.c finds those that are missing.
  */
 static void hash_parts(__u32 *hash)
 {
-	static const size_t numbers[] = { COUNTERS, COUNTERS_OUT_FROM,
+	static const size_t sizes[] = { COUNTERS, COUNTERS_OUT_FROM,
+#define AS_SIZE(name) sizeof(struct name),
+					SHIELD_PARTS(AS_SIZE)
+#undef AS_SIZE
 	/* Where each reason's counters begin: totals hide two that changed places. */
 #define AS_NUMBERS(reason, name, verdict, received, sent) \
 	COUNTER_IN_##reason, COUNTER_OUT_##reason,
-					  ABI_REASONS(AS_NUMBERS)
+						ABI_REASONS(AS_NUMBERS)
 #undef AS_NUMBERS
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		hash_number(hash, parts[i].size);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		hash_number(hash, numbers[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		hash_number(hash, sizes[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(counter_places); i++)
 		hash_number(hash, counter_places[i]);
 }

@@ -35,6 +35,24 @@
 	X(tail_calls,	PROG_ARRAY,	__u32,	__u32,	TAIL_CALLS)
 /* clang-format on */
 
+/* clang-format off */
+/* The structures within these, and in what the ring buffer brings: shield_abi.c. */
+#define SHIELD_PARTS(X)	\
+	X(player_cell) X(player) X(player_table)	\
+	X(service) X(budget) X(port)	\
+	X(tables) X(amplification_limit) X(sampling)	\
+	X(sample) X(cidr) X(list_entry)	\
+	X(limit) X(volume) X(counter)	\
+	X(refused_source) X(local_macs) X(player_address)	\
+	X(player_key) X(detected) X(unjudged)	\
+	X(unrun) X(owner) X(validation_state)	\
+	X(cookie_secret) X(validated_table) X(validated_cell)	\
+	X(host_keys) X(cache_state) X(cache_cap)	\
+	X(reputation_table) X(reputation_cell) X(cache_pair)	\
+	X(cache_entry) X(cache_cut) X(cookie_peer)	\
+	X(recent_window)
+/* clang-format on */
+
 /* A ring buffer has neither keys nor values. */
 struct nothing {
 };
@@ -180,9 +198,6 @@ const struct map_row *map_row(const char *name);
 bool map_fits(const struct map_row *row, const struct bpf_map_info *info);
 /* Add @row to the hash that names this version's tables. */
 void map_hash(const struct map_row *row, __u32 *hash);
-/* Return the size of struct @name, if it is a part of a map that is in the name; else 0.
- */
-size_t abi_part(const char *name);
 /* Return true if a directory of that name may hold the tables of a quakeshield. */
 bool abi_is_name(const char *name);
 
