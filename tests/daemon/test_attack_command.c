@@ -2,7 +2,7 @@
 /*
  * test_attack_command.c - what the command of `on-attack` is told by the incident
  * monitor: so many starts an hour, an end only after its start, and what is said where
- * nobody takes the events.
+ * events are not taken.
  */
 #include "incident_monitor_support.h"
 
