@@ -62,6 +62,7 @@ static int put(const struct attack_command *c, const struct incident *i,
 	int err;
 
 	json_object_set_new(copy, "event", json_string(incident_event_name(event)));
+	json_object_set_new(copy, "told", json_true());
 	if (untold)
 		json_object_set_new(copy, "untold", json_integer(untold));
 	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));

@@ -235,7 +235,7 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 	return json_pack(
 		"{s:s, s:s, s:s?, s:s?, s:s, s:o*, s:b, s:o, s:o, s:f, s:i, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:f, s:f}, s:o, s:o, s:o, s:{s:I, s:I, s:s, s:o}, s:o, s:o, s:i, "
-		"s:{s:i, s:i, s:i}, s:s?}",
+		"s:{s:i, s:i, s:i}, s:s?, s:b}",
 		"id", i->id, "event", incident_event_name(event), "service",
 		service ? i->service : NULL, "protocol",
 		service ? family_name(i->family) : NULL, "type",
@@ -257,7 +257,7 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 		"target", address(&i->sources.target), "port",
 		(int)i->sources.target.port, "players", "before", (int)i->players_before,
 		"min", (int)i->players_least, "max", (int)i->players_most, "capture",
-		capture && *capture ? capture : NULL);
+		capture && *capture ? capture : NULL, "told", i->told);
 }
 
 /* --- for people ------------------------------------------------------------------ */
