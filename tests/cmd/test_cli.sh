@@ -307,7 +307,8 @@ lists_meet()
 			deny add 10.1.2.3 --pin "$1" &&
 		exits 0 "'10.1.0.0/16' is allowed (1 more like it)" \
 			deny add 10.2.0.0/16 10.1.0.0/16 10.1.9.0/24 --pin "$1" &&
-		exits 0 "" deny add 10.0.0.0/15 --pin "$1" &&
+		exits 0 "'10.1.0.0/16' in '10.0.0.0/15' is not denied as long as it is allowed" \
+			deny add 10.0.0.0/15 --pin "$1" &&
 		exits 0 "" allow del 10.1.0.0/16 --pin "$1" &&
 		exits 0 "" deny del 10.1.2.3 10.2.0.0/16 10.1.0.0/16 10.1.9.0/24 10.0.0.0/15 \
 			--pin "$1"
