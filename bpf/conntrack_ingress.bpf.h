@@ -192,31 +192,12 @@ __noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u
 }
 
 /*
- * Return how many bytes of payload are in @p's frame, without Ethernet padding. Of a
- * first fragment @p->length is 0. Called by packet_marked() alone.
- */
-static __always_inline __u32 packet_bytes(const struct packet *p)
-{
-	/* The length in the IP header: IPv4's of all, IPv6's behind the addresses. */
-	__u64 at = (p->addresses - (p->ipv6 ? 4 : 10)) & OFFSET_MASK;
-	__s32 left = p->addresses - p->payload + (p->ipv6 ? 32 : -12);
-
-	if (likely(p->whole != FIRST_FRAGMENT))
-		return p->length;
-	same_copy(at);
-	if (p->start + at + 2 > p->end)
-		return 0;
-	left += bpf_ntohs(load_u16(p->start + at));
-	return left < 0 ? 0 : left;
-}
-
-/*
  * Return true if the payload begins with the marker, which game traffic never does.
  * Ethernet padding after it does not count. Called by player_address_check() alone.
  */
 static __always_inline bool packet_marked(const struct packet *p)
 {
-	return is_marked(packet_payload(p), packet_bytes(p));
+	return is_marked(packet_payload(p), p->length);
 }
 
 /*

@@ -90,9 +90,9 @@ static __always_inline bool player_address_seen(__u64 hash, __u32 seconds)
 	for (int way = 0; way < PLAYER_ADDRESS_WAYS; way++) {
 		const struct player_address *cell = player_address_cell(l, hash, way);
 
-		/* Below 0: noted by another CPU, a moment later. */
+		/* -1: noted by another CPU, a moment later. */
 		if (cell && cell->tag == tag)
-			return (__s32)(now_s - cell->seen_s) <= (__s32)seconds;
+			return now_s - cell->seen_s + 1 <= seconds + 1;
 	}
 	return false;
 }
