@@ -351,8 +351,8 @@ static inline __u64 counters_packets(const struct counters *t)
 }
 
 /*
- * Return the datagrams of the server, whatever became of them. @t: of counters_sort(), of
- * what is sent. Datagrams of the shield in its place are left out.
+ * Return how many datagrams the server has sent, those withheld included. Challenges and
+ * cached responses of the shield do not count. @t: of counters_sort(), for egress.
  */
 static inline __u64 counters_of_server(const struct counters *t)
 {

@@ -193,8 +193,8 @@ static void see_own(void *context, const struct record *r,
 }
 
 /*
- * Many are held back at once: what the shield knew of each waits with it. Three others,
- * which are not followed, come in between.
+ * Many are held back at once: the note of each waits with it. Three others that are not
+ * followed come in between.
  */
 static void notes_wait_with_their_datagrams(void **state)
 {

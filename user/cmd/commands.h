@@ -59,10 +59,10 @@ int call_open(const struct call *call, struct shield **ret);
 struct shield_link;
 
 /*
- * Add to the @count @links of shield_links() those that shield_links_named() adds for the
- * interfaces in force where @pin says: those of the daemon, or of the last one. @links
- * has room for SHIELD_LINKS. Returns how many there are then; @count, if it is not known
- * what is in force.
+ * Add rows to the @count @links of shield_links() by shield_links_named(), for the
+ * interfaces of the configuration in force at @pin. @links has room for SHIELD_LINKS.
+ * Returns how many rows there are then; @count, if that configuration is not known.
+ * Called by `status`, `stats` and `top`.
  */
 size_t call_links(const char *pin, struct shield_link *links, size_t count);
 

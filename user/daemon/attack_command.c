@@ -51,8 +51,8 @@ static bool limit_allows(struct attack_command *c, int64_t steady_ms)
 }
 
 /*
- * Put @event with @object into the spool. @untold: attacks that the command was not told
- * of before. 0 or -errno; @first: after a message.
+ * Put @event with @object into the spool. @untold: how many attacks were kept from the
+ * command before. 0 or -errno; @first: after a message.
  */
 static int put(const struct attack_command *c, const struct incident *i,
 	       enum incident_event event, json_t *object, int untold, bool first)

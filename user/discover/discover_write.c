@@ -32,8 +32,8 @@ void discover_place(const struct discover_server *s, char ret[DISCOVER_PLACE])
 }
 
 /*
- * Return true if datagrams to any address may be for @s: in a container it has an address
- * of its own, which no datagram has before the host's NAT.
+ * Return true if datagrams to any address may be for @s: a server in a container has its
+ * own address, and no datagram bears it before the host's NAT.
  */
 static bool is_anywhere(const struct discover_server *s)
 {

@@ -77,8 +77,8 @@ struct about_limits {
 };
 
 /*
- * Read the limits that the programs charge @request to, or that refuse it: the source's,
- * of its /24 or /56, of its /20 or /48, and of @service. Where the programs try one after
+ * Read the limits that the programs charge @request to, or that refuse it: those of the
+ * source, its /24 or /56, its /20 or /48, and @service. Where the programs try one after
  * the other, they are the first with room, else the last. Returns false if @request is
  * charged to no limits.
  */

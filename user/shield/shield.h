@@ -233,7 +233,7 @@ enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 receive
 /*
  * Note that a datagram for the service in @slot came in by @ifindex, where no program
  * sees it. @all: and none came in by a protected interface lately. @ifindex 0: forget
- * what was noted. Called by the daemon (witness.c).
+ * the note. Called by the daemon (witness.c).
  */
 void shield_unjudged_put(struct shield *shield, __u32 slot, int ifindex, bool all);
 

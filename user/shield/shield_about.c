@@ -190,8 +190,8 @@ static bool is_validating(const struct service *service, enum wire_kind kind)
 }
 
 /*
- * Find the class of @request as validation_decide() does, and whether it counts as that
- * of a validated client. *@ret_both: also as that of others, after those are used up.
+ * Find the class of @request as validation_decide() does, and whether its client counts
+ * as validated. *@ret_both: the limits of others follow when those are used up.
  */
 static enum wire_class validating_class(const struct shield *s, enum wire_family family,
 					const struct about_request *request,

@@ -168,8 +168,8 @@ static int plan_ports(const struct shield *s, const struct config *config,
  * Copy the NetQuake game ports that the egress program has noted in @from (PORT_NAMED,
  * PORT_LEARNED) to @to. Called after plan_ports() for the plan, and again when it is in
  * force: the program notes ports in the old tables until then. A port of the
- * configuration goes first, and one that is in @to already. The slot must still be that
- * of the same service.
+ * configuration goes first, and one that is in @to already. The slot must still have
+ * the same service.
  */
 static void keep_learned(const struct tables *from, struct tables *to)
 {
@@ -290,10 +290,11 @@ static int forget_amplification(struct shield *s)
  * Write the settings of the anti-amplification limit. Takes effect at once, before the
  * generation changes. 0 or -errno.
  *
- * Debts in time and debts in bytes do not mix, and a smaller window must not leave debts
- * of a larger one: then all begin from zero. A packet that began before the settings were
- * stored may still charge by the old ones. A debt in bytes, read as one in time, would
- * last for 18 years. So the cells are zeroed once more when all such packets are done.
+ * Debts in time and debts in bytes do not mix, and a debt by a larger window must not
+ * last in a smaller one: then all begin from zero. A packet that began before the
+ * settings were stored may still charge by the old ones. A debt in bytes, read as one in
+ * time, would last for 18 years. So the cells are zeroed once more when all such packets
+ * are done.
  */
 static int apply_amplification(struct shield *s, const struct config *config)
 {
