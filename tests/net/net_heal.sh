@@ -321,6 +321,13 @@ test_restart()
 	net_check "restart: it is said" said "'heal1' is protected no more"
 	net_check "restart: what is gone counts no more" status_ends 0
 	shield_stop TERM
+	net_in server ip link property add dev heal0 altname other0
+	heal_config other0 >"$work/shield.conf"
+	heal_start
+	net_check "alternative name: attached by its own" protected heal0
+	net_check "alternative name: not let go" fails said 'protected no more'
+	net_check "alternative name: status ends with 0" status_ends 0
+	shield_stop TERM
 	net_in server "$SHIELD" detach >/dev/null
 }
 

@@ -3,6 +3,7 @@
  * run_config.c - see run_config.h.
  */
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
 
 #include "cmd/commands.h"
@@ -94,6 +95,20 @@ void run_config_resolve(struct run_config *c, struct config *config, bool no_ret
 			 adjusted.uncacheable == 1 ? "" : "s");
 }
 
+/*
+ * Give each interface of @config that is known by an alternative name its own name: links
+ * are listed by that, and an interface that no name fits is let go. One that does not
+ * exist keeps the name that it is waited for by.
+ */
+static void take_own_names(struct config *config)
+{
+	char own[IF_NAMESIZE] = "";
+
+	for (size_t i = 0; i < config->interface_count; i++)
+		if (if_indextoname(if_nametoindex(config->interfaces[i]), own))
+			memcpy(config->interfaces[i], own, IF_NAMESIZE);
+}
+
 /* The command line goes before any file. */
 static void take_options(const struct run_config *c, struct config *ret)
 {
@@ -114,6 +129,7 @@ int run_config_read(struct run_config *c, struct config *ret)
 	if (err)
 		return err;
 	take_options(c, ret);
+	take_own_names(ret);
 	run_config_resolve(c, ret, run_config_no_return_path(ret));
 	if (ret->interface_count)
 		return 0;
