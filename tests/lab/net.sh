@@ -90,6 +90,9 @@ net_up()
 	mkdir /run/netns
 	mount -t sysfs sysfs /sys
 	mount -t bpf bpf /sys/fs/bpf
+	# A browser asks for names from ports of chance, which may be those of a service.
+	echo 'nameserver 127.0.0.1' >/run/names
+	[ ! -e /etc/resolv.conf ] || mount --bind /run/names /etc/resolv.conf
 	ip link set lo up
 	sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
 	net_link server up0 srv0 10.77.0.1 "$NET_SERVER" fd00:77::1 "$NET_SERVER6"
