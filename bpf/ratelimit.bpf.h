@@ -49,8 +49,8 @@ static __always_inline void under_load_note(__u64 *until, __u64 now)
 
 /*
  * limit_take(), analysed once by the verifier. False if @cell is NULL, too. Only for
- * datagrams that pass. Called by admit_net(), validated_charge() and cache_charge(),
- * after limit_exceeded() was false.
+ * datagrams that pass. Called by budget_charge() and cache_charge(), after
+ * limit_exceeded() was false.
  */
 __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now_ns)
 {
@@ -60,63 +60,75 @@ __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now
 }
 
 /*
- * Return the key of the network around the prefix of @net, an address_net(): /20 or /48.
- * Bit 57 tells it from keys of prefixes. A network has a third more than one prefix: an
- * attacker with 16 or 256 prefixes must not have as many times the limit. Called by
- * admit_net(), prefix_exceeded() and validated_charge(); cell_network()
- * (user/shield/shield_cells.h) must return the same.
- */
-static __always_inline __u64 network_net(__u64 net, __u32 ipv6)
-{
-	return (ipv6 ? net >> 16 : net >> 12) | 1ull << 57;
-}
-
-/*
- * Return the limit of a network, from that of a prefix: a third more per second. Called
- * by admit_net(), prefix_exceeded() and validated_charge(). prefix_exceeded() must
- * compare with the limit that admit_net() charges, and about_limits() in the daemon
- * computes the same.
- */
-static __always_inline struct limit network_limit(const struct limit *prefix)
-{
-	return (struct limit){ prefix->cost_ns - (prefix->cost_ns >> 2),
-			       prefix->burst_ns };
-}
-
-/*
  * Return the state of the limit of @net, a prefix (address_net() >> 8) or network_net(),
- * under @b. NULL cannot be, but the verifier does not know. Called by admit_net() and
- * prefix_exceeded(); cell_prefix() in userland finds the same. Validated clients have
- * other cells, of validated_charge().
+ * under @b for the clients of @set. NULL cannot be, but the verifier does not know.
+ * Called by budget_charge() and prefix_exceeded(); cell_prefix() in userland finds the
+ * same.
  */
-static __always_inline __u64 *
-budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u32 ipv6)
+static __always_inline __u64 *budget_prefix_cell(const struct live *l,
+						 const struct budget *b,
+						 enum budget_set set, __u64 net,
+						 __u32 ipv6)
 {
-	__u32 index = budget_cell(b, l->keys, net, ipv6, PREFIX_BITS);
+	__u32 index = budget_cell(b, l->keys, set, net, ipv6, PREFIX_BITS);
 
 	return bpf_map_lookup_elem(&prefixes, &index);
 }
 
 /*
- * Charge one request of @kind from @net to the limits @b of source, prefix, network and
- * service. @times: what it costs of the source's own limit; 3 if another client at this
- * address is validated (limit_times()). @service_due: state of the service's limit, which
- * the caller must have compared: it is not exceeded. Returns REASON_WITHIN_LIMITS, the
- * limit that is exceeded (then nothing is charged), or REASON_CONTENDED (then some limits
- * are charged).
+ * Charge one request from @net to the limits @scopes, of budget_scopes(), in the cells
+ * that the clients of @set have under @b. @service_due: state of the service's limit.
+ * Returns REASON_WITHIN_LIMITS, the limit that is exceeded (then nothing is charged), or
+ * REASON_CONTENDED (then some limits are charged).
  *
- * Called by admit_budget() and unvalidated_decide(). All limits are compared before the
- * first is charged, and the service's is charged last: keep both. limits_exceeded() and
- * query_exceeds() must refuse nothing that this passes; prefix_exceeded() compares, and
- * about_limits() in userland shows, the same limits.
+ * Called by admit_net() and validated_charge(). All limits are compared before the first
+ * is charged, and the service's is charged last: keep both. What only compares, on the
+ * fast path and in prefix_exceeded(), must refuse nothing that this passes.
+ */
+static __always_inline enum reason budget_charge(struct live *l, const struct budget *b,
+						 enum budget_set set,
+						 const struct scopes *scopes, __u64 net,
+						 __u32 ipv6, __u64 *service_due,
+						 __u64 now)
+{
+	__u32 index = budget_cell(b, l->keys, set, net, ipv6, SOURCE_BITS);
+	__u64 *source = &l->source_due_ns[index], *prefix, *network;
+
+	if (limit_exceeded(&scopes->source, *source, now))
+		return REASON_SOURCE_LIMIT;
+	prefix = budget_prefix_cell(l, b, set, net >> 8, ipv6);
+	if (!prefix || limit_exceeded(&scopes->prefix, *prefix, now))
+		return REASON_PREFIX_LIMIT;
+	network = budget_prefix_cell(l, b, set, network_net(net, ipv6), ipv6);
+	if (!network || limit_exceeded(&scopes->network, *network, now))
+		return REASON_PREFIX_LIMIT;
+	if (limit_exceeded(&scopes->service, *service_due, now))
+		return REASON_SERVICE_LIMIT;
+
+	if (!budget_take(source, scopes->source.cost_ns, scopes->source.burst_ns, now) ||
+	    !budget_take(prefix, scopes->prefix.cost_ns, scopes->prefix.burst_ns, now) ||
+	    !budget_take(network, scopes->network.cost_ns, scopes->network.burst_ns,
+			 now) ||
+	    !budget_take(service_due, scopes->service.cost_ns, scopes->service.burst_ns,
+			 now))
+		return REASON_CONTENDED;
+	return REASON_WITHIN_LIMITS;
+}
+
+/*
+ * Charge one request of @kind from @net, of an unvalidated client, to the limits @b.
+ * @times: what it costs of the source's own limit; 3 if another client at this address is
+ * validated (limit_times()). The caller must have compared the service's limit, in
+ * *@service_due: it is not exceeded. Returns as budget_charge(). Called by admit_budget()
+ * and unvalidated_decide(). limits_exceeded() and query_exceeds() must refuse nothing
+ * that this passes.
  */
 static __always_inline enum reason admit_net(struct live *l, const struct budget *b,
 					     enum wire_kind kind, __u64 net, __u32 ipv6,
 					     __u32 times, __u64 *service_due, __u64 now)
 {
-	__u64 *source, *prefix, *network;
-	struct limit whole, one, near, wide;
-	__u32 index, crowd;
+	struct scopes scopes;
+	__u32 crowd;
 
 	once_here(b); /* without it, all of @b is loaded before the first refusal */
 	/*
@@ -127,33 +139,8 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 	crowd = kind == KIND_CCREQ_CONNECT || times > 1
 			? 0
 			: budget_crowd(b, *service_due, now);
-	one = b->source;
-	one.cost_ns >>= crowd;
-	if (times > 1)
-		one = limit_scaled(&one, times, 1);
-	index = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
-	source = &l->source_due_ns[index];
-	if (limit_exceeded(&one, *source, now))
-		return REASON_SOURCE_LIMIT;
-
-	whole = b->service;
-	near = b->prefix;
-	near.cost_ns >>= crowd;
-	prefix = budget_prefix_cell(l, b, net >> 8, ipv6);
-	if (!prefix || limit_exceeded(&near, *prefix, now))
-		return REASON_PREFIX_LIMIT;
-
-	network = budget_prefix_cell(l, b, network_net(net, ipv6), ipv6);
-	wide = network_limit(&near);
-	if (!network || limit_exceeded(&wide, *network, now))
-		return REASON_PREFIX_LIMIT;
-
-	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
-	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
-	    !budget_take(network, wide.cost_ns, wide.burst_ns, now) ||
-	    !budget_take(service_due, whole.cost_ns, whole.burst_ns, now))
-		return REASON_CONTENDED;
-	return REASON_WITHIN_LIMITS;
+	scopes = budget_scopes(b, times, 1, crowd);
+	return budget_charge(l, b, SET_UNVALIDATED, &scopes, net, ipv6, service_due, now);
 }
 
 /*

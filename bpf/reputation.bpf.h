@@ -136,7 +136,7 @@ static __always_inline enum reason cache_eligibility(const struct live *l, __u64
 static __always_inline bool query_exceeds(const struct live *l, const struct budget *b,
 					  __u64 net, __u32 ipv6, __u64 now)
 {
-	__u32 cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
+	__u32 cell = budget_cell(b, l->keys, SET_UNVALIDATED, net, ipv6, SOURCE_BITS);
 
 	return index_below(&cell, 1 << SOURCE_BITS) &&
 	       limit_exceeded(&b->source, l->source_due_ns[cell], now);

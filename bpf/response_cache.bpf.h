@@ -132,8 +132,9 @@ __noinline int prefix_exceeded(const struct pkt_ctx *c)
 		return false;
 	b = &s->budget[CLASS_QUERY];
 	near = b->prefix;
-	prefix = budget_prefix_cell(l, b, c->net >> 8, ipv6);
-	network = budget_prefix_cell(l, b, network_net(c->net, ipv6), ipv6);
+	prefix = budget_prefix_cell(l, b, SET_UNVALIDATED, c->net >> 8, ipv6);
+	network = budget_prefix_cell(l, b, SET_UNVALIDATED, network_net(c->net, ipv6),
+				     ipv6);
 	wide = network_limit(&near);
 	return !prefix || !network || limit_exceeded(&near, *prefix, now) ||
 	       limit_exceeded(&wide, *network, now);

@@ -150,66 +150,32 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 /* --- decisions ------------------------------------------------------------------- */
 
 /*
- * Charge a request of @class, at @times its cost, to the limits @b of validated clients.
- * They are kept apart from those of unvalidated clients. @greylisted: it is a
- * CCREQ_CONNECT, of a client that is validated or only sent it twice; its limits are
- * apart again, with the same rates: DarkPlaces' client also sends NetQuake's request each
- * second, and would leave itself nothing to connect with. A ClientHello that came twice
- * has the limits of validated clients. Returns REASON_VALIDATED, or the limit that is
- * exceeded; then nothing is charged, except with REASON_CONTENDED.
+ * Charge a request of @class, at @times its cost, to the limits @b of the validated
+ * clients, or of the greylisted. A ClientHello that came twice has the limits of
+ * validated clients. Returns REASON_VALIDATED, or as budget_charge().
  *
  * Called by validation_decide() alone, for a right cookie, for a validated client, and
- * after unvalidated_decide() returned REASON_VALIDATED. The cells must be those of
- * cell_source() and cell_prefix() (user/shield/shield_cells.h); all limits are compared
- * before the first is charged.
+ * after unvalidated_decide() returned REASON_VALIDATED.
  */
 static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 						    const struct budget *b, __u32 class,
 						    const struct pkt_ctx *c, __u32 times,
 						    bool greylisted, __u64 now)
 {
-	/*
-	 * Cells apart from those of unvalidated clients and, if @greylisted, of validated
-	 * ones.
-	 */
-	__u64 seed = b->seed +
-		     (2 + 2 * greylisted) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
-	__u64 net = c->net, *source, *prefix, *network, *service_due;
-	struct limit one, near, wide, whole;
-	__u32 ipv6 = pkt_ipv6(c), crowd;
 	/* No validated client is charged to CLASS_UNKNOWN, so its place is free. */
 	__u32 index = budget_index(slot, greylisted ? CLASS_UNKNOWN : class);
+	enum budget_set set = greylisted ? SET_GREYLISTED : SET_VALIDATED;
+	struct scopes scopes;
+	enum reason reason;
+	__u64 *service_due;
 
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return REASON_CONTENDED;
 	service_due = &l->validation.service_due_ns[index];
-	crowd = greylisted ? 0 : budget_crowd(b, *service_due, now);
-	one = limit_scaled(&b->source, times, 1);
-	one.cost_ns >>= crowd;
-	near = limit_scaled(&b->prefix, times, 1);
-	near.cost_ns >>= crowd;
-	wide = network_limit(&near);
-	whole = limit_scaled(&b->service, times, 1);
-	index = (budget_hash(l->keys, net, ipv6) + seed) >> (64 - SOURCE_BITS);
-	source = &l->source_due_ns[index];
-	index = (budget_hash(l->keys, net >> 8, ipv6) + seed) >> (64 - PREFIX_BITS);
-	prefix = bpf_map_lookup_elem(&prefixes, &index);
-	index = (budget_hash(l->keys, network_net(net, ipv6), ipv6) + seed) >>
-		(64 - PREFIX_BITS);
-	network = bpf_map_lookup_elem(&prefixes, &index);
-	if (limit_exceeded(&one, *source, now))
-		return REASON_SOURCE_LIMIT;
-	if (!prefix || limit_exceeded(&near, *prefix, now) || !network ||
-	    limit_exceeded(&wide, *network, now))
-		return REASON_PREFIX_LIMIT;
-	if (limit_exceeded(&whole, *service_due, now))
-		return REASON_SERVICE_LIMIT;
-	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
-	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
-	    !budget_take(network, wide.cost_ns, wide.burst_ns, now) ||
-	    !budget_take(service_due, whole.cost_ns, whole.burst_ns, now))
-		return REASON_CONTENDED;
-	return REASON_VALIDATED;
+	scopes = budget_scopes(b, times, times,
+			       greylisted ? 0 : budget_crowd(b, *service_due, now));
+	reason = budget_charge(l, b, set, &scopes, c->net, pkt_ipv6(c), service_due, now);
+	return reason == REASON_WITHIN_LIMITS ? REASON_VALIDATED : reason;
 }
 
 /*

@@ -28,10 +28,9 @@
 #include "validated.h"
 #include "wire.h"
 
-#define SERVICES_MAX 256
-#define PORTS	     65536
-#define SOURCE_BITS  20 /* log2 of cells of 8 bytes for limits of sources: 8 MiB */
-#define PREFIX_BITS  18 /* the same for prefixes and networks: 2 MiB */
+#define PORTS	    65536
+#define SOURCE_BITS 20 /* log2 of cells of 8 bytes for limits of sources: 8 MiB */
+#define PREFIX_BITS 18 /* the same for prefixes and networks: 2 MiB */
 #define LIST_MAX \
 	65536 /* entries of the allow list, the deny list and the follow list, each */
 #define AMPLIFICATION_BITS 15 /* log2 of lines of 32 bytes: 1 MiB */

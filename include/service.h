@@ -15,6 +15,7 @@
 #include "limit.h"
 #include "wire.h"
 
+#define SERVICES_MAX 256
 #define NAME_MAX_LEN 32 /* name of a service, with its NUL */
 
 /* How to treat a datagram of a class without limits of its own; by the configuration. */
@@ -160,7 +161,7 @@ static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
  * limits. Call it after each change of a service that is written into @slot. @keys: of
  * struct live. Called by plan_service(), before the programs can see @s. A seed has an
  * even multiple of keys[1], below 2 * (SERVICES_MAX << CLASS_BITS): budget_hash() adds
- * one for IPv6, and validated_charge() and cell_source() add multiples from there on.
+ * one for IPv6, and budget_cell() adds multiples from there on.
  */
 static inline void service_finish(struct service *s, __u32 slot, const __u64 keys[3])
 {
@@ -202,8 +203,7 @@ static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
 
 /*
  * Return the part of budget_cell()'s hash that does not depend on the service and class.
- * Called by budget_cell(), plain_hash() and validated_charge(), and by shield_cells.h,
- * which shows userland the same cells.
+ * Called by budget_cell() and plain_hash().
  */
 static __always_inline __u64 budget_hash(const __u64 keys[3], __u64 net, __u32 ipv6)
 {
@@ -211,17 +211,83 @@ static __always_inline __u64 budget_hash(const __u64 keys[3], __u64 net, __u32 i
 }
 
 /*
- * Return the cell, of 2^@bits, of the source or prefix @net under @b: a keyed hash of the
- * service, the class, the IP version and @net. Two sources that share a cell share its
- * limit. Called by the programs; limits_exceeded() computes the same from plain_hash(),
- * and shield_cells.h in userland (tests/kern/kern_explain_trial.c). Another hash gives
+ * The sets of clients. Each has cells of its own, with the same limits, so that others
+ * cannot use up what is left to it.
+ */
+enum budget_set {
+	SET_UNVALIDATED,
+	SET_VALIDATED,
+	/*
+	 * A CCREQ_CONNECT, of a client that is validated or only sent it twice.
+	 * DarkPlaces' client also sends NetQuake's request each second, and would leave
+	 * itself nothing to connect with.
+	 */
+	SET_GREYLISTED,
+	BUDGET_SETS
+};
+
+/*
+ * Return the cell, of 2^@bits, of the source, prefix or network @net under @b for the
+ * clients of @set: a keyed hash of all these and of the IP version. Two sources that
+ * share a cell share its limit. Called by the programs and by userland, which shows the
+ * same cells; limits_exceeded() computes the same from plain_hash(). Another hash gives
  * each source the debt of another until that has passed. @net: address_net() for
- * SOURCE_BITS; for PREFIX_BITS see budget_prefix_cell(). @ipv6: 0 or 1.
+ * SOURCE_BITS; for PREFIX_BITS that >> 8, or network_net(). @ipv6: 0 or 1.
  */
 static __always_inline __u32 budget_cell(const struct budget *b, const __u64 keys[3],
-					 __u64 net, __u32 ipv6, __u32 bits)
+					 enum budget_set set, __u64 net, __u32 ipv6,
+					 __u32 bits)
 {
-	return (budget_hash(keys, net, ipv6) + b->seed) >> (64 - bits);
+	__u64 seed = b->seed + 2 * (__u64)set * (SERVICES_MAX << CLASS_BITS) * keys[1];
+
+	return (budget_hash(keys, net, ipv6) + seed) >> (64 - bits);
+}
+
+/*
+ * Return the key of the network around the prefix of @net, an address_net(): /20 or /48.
+ * Bit 57 tells it from keys of prefixes. A network has a third more than one prefix: an
+ * attacker with 16 or 256 prefixes must not have as many times the limit. Called by
+ * budget_charge() and prefix_exceeded(), and by cell_prefix() in userland.
+ */
+static __always_inline __u64 network_net(__u64 net, __u32 ipv6)
+{
+	return (ipv6 ? net >> 16 : net >> 12) | 1ull << 57;
+}
+
+/*
+ * Return the limit of a network, from that of a prefix: a third more per second. Called
+ * by budget_scopes() and prefix_exceeded().
+ */
+static __always_inline struct limit network_limit(const struct limit *prefix)
+{
+	return (struct limit){ prefix->cost_ns - (prefix->cost_ns >> 2),
+			       prefix->burst_ns };
+}
+
+/* The limits that one request is charged to. */
+struct scopes {
+	struct limit source, prefix, network, service;
+};
+
+/*
+ * Return the limits of one request under @b. @times: what it costs of the source's own
+ * limit; @others: of the limits of prefix, network and service; in requests. @crowd: of
+ * budget_crowd(), or 0. Called by admit_net() and validated_charge(), and to show it by
+ * about_limits().
+ */
+static __always_inline struct scopes budget_scopes(const struct budget *b, __u32 times,
+						   __u32 others, __u32 crowd)
+{
+	struct scopes s = { .source = b->source,
+			    .prefix = limit_scaled(&b->prefix, others, 1),
+			    .service = limit_scaled(&b->service, others, 1) };
+
+	if (times > 1) /* Linux 6.1 has no stack left to do it always. */
+		s.source = limit_scaled(&b->source, times, 1);
+	s.source.cost_ns >>= crowd;
+	s.prefix.cost_ns >>= crowd;
+	s.network = network_limit(&s.prefix);
+	return s;
 }
 
 #endif /* SERVICE_H */

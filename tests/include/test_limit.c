@@ -337,11 +337,11 @@ static void seeds_keep_budgets_apart(void **state)
 			__u64 index = budget_index(slot, c);
 
 			for (__u32 v6 = 0; v6 < 2; v6++)
-				assert_int_equal(budget_cell(&s.budget[c], keys,
-							     0x0a000001, v6, SOURCE_BITS),
-						 limit_cell(keys, 0x0a000001,
-							    index << 1 | v6,
-							    SOURCE_BITS));
+				assert_int_equal(
+					budget_cell(&s.budget[c], keys, SET_UNVALIDATED,
+						    0x0a000001, v6, SOURCE_BITS),
+					limit_cell(keys, 0x0a000001, index << 1 | v6,
+						   SOURCE_BITS));
 		}
 	}
 	assert_int_equal(s.class_of[KIND_GETSTATUS], CLASS_QUERY);

@@ -78,8 +78,9 @@ static void dues_read(const struct watcher *w, struct watched *s,
 		return;
 	for (int class = 0; class < CLASS_BUDGETS; class ++)
 		for (unsigned int i = 0; i < SOURCE_CELLS; i++)
-			ret[class][i] = about_source_due(
-				w->shield, &service.budget[class], &w->host, 2 * i);
+			ret[class][i] =
+				about_source_due(w->shield, &service.budget[class],
+						 &w->host, (enum budget_set)i);
 }
 
 static void flows_read(const struct watcher *w, const struct watched *s,

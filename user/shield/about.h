@@ -87,10 +87,10 @@ bool about_limits(const struct shield *shield, const struct service *service,
 
 /*
  * Return when the limit of @host's own under @budget is full again, in ns of
- * about_clock(). @apart: 0, or 2 and 4 for clients that are validated or have repeated.
+ * about_clock(), for the clients of @set.
  */
 __u64 about_source_due(const struct shield *shield, const struct budget *budget,
-		       const struct about_host *host, __u64 apart);
+		       const struct about_host *host, enum budget_set set);
 
 /* --- amplification ----------------------------------------------------------- */
 

@@ -69,11 +69,12 @@ __u64 about_wait(const struct about_bucket *b, __u64 now_ns)
 }
 
 __u64 about_source_due(const struct shield *s, const struct budget *b,
-		       const struct about_host *host, __u64 apart)
+		       const struct about_host *host, enum budget_set set)
 {
 	const struct live *l = s->shared;
 
-	return l->source_due_ns[cell_source(l, b, host, apart)];
+	return l->source_due_ns[budget_cell(b, l->keys, set, host->net, host->ipv6,
+					    SOURCE_BITS)];
 }
 
 /*
@@ -103,27 +104,27 @@ static void class_limits(const struct shield *s, const struct budget *b,
 			    *prefix = &ret->level[ABOUT_PREFIX],
 			    *network = &ret->level[ABOUT_NETWORK],
 			    *service = &ret->level[ABOUT_SERVICE];
-	__u64 apart = repeated ? 4 : validated ? 2 : 0;
+	enum budget_set set = repeated	  ? SET_GREYLISTED
+			      : validated ? SET_VALIDATED
+					  : SET_UNVALIDATED;
 	const struct about_host *host = request->host;
 	const struct live *l = s->shared;
 	__u32 others = validated ? times : 1, crowd;
+	struct scopes scopes;
 
-	service->limit = limit_scaled(&b->service, others, 1);
 	service->due_ns = validated ? l->validation.service_due_ns[index]
 				    : l->service_due_ns[index];
 	crowd = request->kind == KIND_CCREQ_CONNECT || times > others
 			? 0
 			: budget_crowd(b, service->due_ns, about_clock(s));
-	source->limit = limit_scaled(&b->source, times, 1);
-	source->limit.cost_ns >>= crowd;
-	source->due_ns = about_source_due(s, b, host, apart);
-	prefix->limit = limit_scaled(&b->prefix, others, 1);
-	prefix->limit.cost_ns >>= crowd;
-	prefix->due_ns = prefix_due(s, cell_prefix(l, b, host, false, apart));
-	/* network_limit() */
-	network->limit = prefix->limit;
-	network->limit.cost_ns -= prefix->limit.cost_ns >> 2;
-	network->due_ns = prefix_due(s, cell_prefix(l, b, host, true, apart));
+	scopes = budget_scopes(b, times, others, crowd);
+	source->limit = scopes.source;
+	source->due_ns = about_source_due(s, b, host, set);
+	prefix->limit = scopes.prefix;
+	prefix->due_ns = prefix_due(s, cell_prefix(l, b, host, false, set));
+	network->limit = scopes.network;
+	network->due_ns = prefix_due(s, cell_prefix(l, b, host, true, set));
+	service->limit = scopes.service;
 }
 
 /*

@@ -118,11 +118,11 @@ static void copy_cells(const struct trial *t, __u32 slot)
 	if (!shield_service(t->copy, slot, &service))
 		return;
 	for (int class = 0; class < CLASS_BUDGETS; class ++)
-		for (__u64 apart = 0; apart <= 4; apart += 2)
+		for (int set = 0; set < BUDGET_SETS; set++)
 			for (int wide = 0; wide < 2; wide++)
 				cell_copy(t->of->prefixes, t->copy->prefixes,
 					  cell_prefix(l, &service.budget[class], &t->host,
-						      wide, apart));
+						      wide, (enum budget_set)set));
 }
 
 void trial_show_all(struct live *l)
