@@ -246,6 +246,24 @@ static void the_next_attack_is_no_sort_of_the_last(void **state)
 	assert_int_equal(watch.now->sorts, 1u << INCIDENT_GUESSING);
 }
 
+/* One that ends the attack before it and lasts a second alone is told of all the same. */
+static void what_ends_an_attack_begins_the_next(void **state)
+{
+	int64_t before_ms;
+
+	the_next_attack_is_no_sort_of_the_last(state);
+	incident_forget(&watch);
+	before_ms = now_ms - 1000;
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(watch.now->sorts, 1u << INCIDENT_FLOOD);
+	assert_int_equal(watch.now->start_ms, before_ms);
+	assert_int_equal(watch.now->packets, 200000);
+	assert_int_equal(watch.now->refused, 200000);
+	assert_true(watch.now->peak_pps == 200000);
+	incident_forget(&watch);
+	assert_int_equal(quiet_s(60), 0);
+}
+
 /* Also by the next daemon; a sort that it does not know is no reason to give up. */
 static void all_sorts_are_told(void **state)
 {
@@ -515,6 +533,7 @@ int main(void)
 		T(a_scan_is_the_machines),
 		T(another_sort_is_told_of_while_one_lasts),
 		T(the_next_attack_is_no_sort_of_the_last),
+		T(what_ends_an_attack_begins_the_next),
 		T(all_sorts_are_told),
 		T(a_scan_is_none_of_a_service),
 		T(a_popular_map_is_none),

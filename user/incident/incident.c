@@ -204,6 +204,26 @@ static enum incident_event over(struct incident_watch *w, int64_t steady_ms)
 	return INCIDENT_ENDED;
 }
 
+/*
+ * End the incident because of another one, to which this look belongs: @came by sort, and
+ * @c. A bucket that the look fills alone is full at the next look, too, whatever comes
+ * then: one event can be returned, and the other incident begins there. The arguments are
+ * those of bucket_fill().
+ */
+static enum incident_event over_for_another(struct incident_watch *w,
+					    const uint64_t came[INCIDENT_SORTS],
+					    const struct incident_counts *c,
+					    double seconds, int64_t before_ms)
+{
+	enum incident_event event = over(w, w->looked_ms);
+
+	for (int sort = 0; sort < INCIDENT_SORTS; sort++)
+		if (bucket_fill(&w->buckets[sort], (enum incident_sort)sort, came[sort],
+				c, seconds, before_ms))
+			w->buckets[sort].level = INFINITY;
+	return event;
+}
+
 static enum incident_event go_on(struct incident_watch *w, bool quiet, int64_t passed_ms,
 				 int64_t steady_ms)
 {
@@ -272,7 +292,7 @@ enum incident_event incident_look(struct incident_watch *w,
 	/* Much more than before is another attack, which a small one must not hide. */
 	if (w->quiet_ms >= INCIDENT_QUIET_MS && again &&
 	    (double)c->packets / seconds > INCIDENT_ANOTHER * w->now->peak_pps)
-		return over(w, now.steady_ms);
+		return over_for_another(w, came, c, seconds, before_ms);
 	/* An attack that begins has this look already. */
 	if (!event)
 		add(w->now, c, subject->observed);
