@@ -108,6 +108,7 @@ struct trouble {
 	int delay_ms;
 	bool joins; /* they have not played before second 40 */
 	int unseen; /* samples */
+	bool blind; /* they are missing all the time */
 	bool attacked;
 	int refuses; /* bits: the shield refuses their datagrams */
 	int drops[2]; /* frames on the way in, by the players' interface, and by another
@@ -230,6 +231,8 @@ static void scene_end(struct scene *s)
 static void play(struct scene *s, const struct trouble *t)
 {
 	for (int64_t at_ns = 0; at_ns < 60 * SECOND; at_ns += STEP) {
+		if (t->blind)
+			lagometer_blind(s->l, s->now_ns);
 		for (int player = 0; player < PLAYERS; player++)
 			step(s, t, player, at_ns);
 		if (at_ns == 30 * SECOND) {
@@ -296,6 +299,15 @@ static const struct {
 	  "???" },
 	{ "half of them are", { .unseen = 30000 }, "???" },
 	{ "good again", { 0 }, "..." },
+	{ "few are, but all the time",
+	  { .players = 1, .lose_up = 12, .unseen = 30, .blind = true },
+	  "?.." },
+	{ "the same, and it loses to it",
+	  { .players = 2, .lose_down = 12, .unseen = 30, .blind = true },
+	  ".?." },
+	{ "one in a hundred is no lag",
+	  { .players = 1, .lose_up = 100, .unseen = 30, .blind = true },
+	  "..." },
 	{ "the shield refuses one",
 	  { .players = 1, .lose_up = 12, .refuses = 1 },
 	  "D.." },

@@ -285,6 +285,19 @@ static bool seen_well(const struct lag_counts *c)
 	return loss_c2s(c) >= 0 && loss_s2c(c) >= 0;
 }
 
+/* Would the player have a loss if all that went unseen was lost? */
+static bool loss_unseen(const struct lag_counts *c)
+{
+	for (int way = 0; way < LAG_WAYS; way++) {
+		uint64_t lost = c->lost[way] + c->unseen[way];
+
+		if (c->unseen[way] && lost >= LAG_LEAST_LOST &&
+		    (double)lost >= LAG_BAD_LOSS * (double)(c->received[way] + lost))
+			return true;
+	}
+	return false;
+}
+
 static void judge_one(struct bench *b, const struct lag_counts *c,
 		      struct lag_verdict *ret)
 {
@@ -311,6 +324,7 @@ static void judge_one(struct bench *b, const struct lag_counts *c,
 	}
 	if (ret->symptom)
 		return;
+	unseen |= loss_unseen(c);
 	ret->cause = seen_well(c) && !unseen ? CAUSE_NONE : CAUSE_UNKNOWN;
 	if (ret->cause == CAUSE_UNKNOWN)
 		ret->doubt = unseen ? DOUBT_UNSEEN : DOUBT_LITTLE;

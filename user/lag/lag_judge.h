@@ -65,6 +65,7 @@ struct lag_counts {
 	uint32_t slot; /* of the service */
 	bool present; /* in the first half of the minute, and at its end */
 	uint64_t received[LAG_WAYS], lost[LAG_WAYS]; /* messages */
+	uint64_t unseen[LAG_WAYS]; /* lost, or their samples are missing */
 	uint64_t snapshots;
 	uint32_t held_ms, late_ms, rate_ms, silent_ms; /* see struct lag_pauses */
 	uint64_t pings;

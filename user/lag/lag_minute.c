@@ -12,7 +12,7 @@
 
 /* The lagometer's counts of a player, at one moment. */
 struct reading {
-	uint64_t received[LAG_WAYS], lost[LAG_WAYS];
+	uint64_t received[LAG_WAYS], lost[LAG_WAYS], unseen[LAG_WAYS];
 	uint64_t snapshots, delayed;
 	struct lag_pauses pauses;
 	struct lag_pings pings;
@@ -86,6 +86,7 @@ static struct reading read_player(const struct lag_player *p)
 	for (int w = 0; w < LAG_WAYS; w++) {
 		now.received[w] = p->way[w].received;
 		now.lost[w] = p->way[w].lost;
+		now.unseen[w] = p->way[w].unseen;
 	}
 	return now;
 }
@@ -170,6 +171,7 @@ static struct lag_counts count(struct row *row, const struct lag_player *p,
 	for (int w = 0; w < LAG_WAYS; w++) {
 		c.received[w] = grown(now->received[w], begin->received[w]);
 		c.lost[w] = grown(now->lost[w], begin->lost[w]);
+		c.unseen[w] = grown(now->unseen[w], begin->unseen[w]);
 	}
 	if (c.pings)
 		c.ping_ms = (uint32_t)(grown(now->pings.sum_ms, begin->pings.sum_ms) /

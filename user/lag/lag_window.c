@@ -42,8 +42,12 @@ void lag_window_gap(struct lag_window *w, struct lag_direction *d, uint32_t sequ
 {
 	uint32_t gap = sequence - w->highest - 1;
 
-	if (w->blind || gap > LEAP_MAX)
+	if (gap > LEAP_MAX)
 		return;
+	if (w->blind) {
+		d->unseen += gap;
+		return;
+	}
 	d->lost += gap;
 	if (gap > LAG_WINDOW - 1)
 		gap = LAG_WINDOW - 1;

@@ -65,8 +65,8 @@ void lag_window_mark(struct lag_direction *d, const struct lag_message *m, uint8
 void lag_window_restart(struct lag_window *w);
 
 /*
- * Count the messages between the highest and @sequence, which is above it, as lost,
- * unless they went unseen.
+ * Count the messages between the highest and @sequence, which is above it, as lost, or as
+ * unseen where samples are missing.
  */
 void lag_window_gap(struct lag_window *w, struct lag_direction *d, uint32_t sequence,
 		    int64_t time_ns);

@@ -342,6 +342,7 @@ static void see_passed(struct lag_direction *d, struct lag_message *m, bool blin
 	/* A client that was busy sends all at once, with what it knew before. */
 	if (blind || !m->due || time_ns - m->due_ns < BURST_NS) {
 		d->unsure++;
+		d->unseen += m->due && time_ns - m->due_ns >= BURST_NS;
 		return;
 	}
 	m->lost = true;

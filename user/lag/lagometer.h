@@ -62,6 +62,7 @@ struct lag_direction {
 	uint64_t repeated;
 	uint64_t late;
 	uint64_t unsure; /* s2c: neither acknowledged nor surely lost */
+	uint64_t unseen; /* would count as lost if no samples were missing there */
 	uint64_t taken; /* samples ever; the last LAG_SAMPLES are in the ring */
 	struct lag_sample ring[LAG_SAMPLES];
 };
@@ -144,7 +145,7 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 
 /*
  * Note that datagrams went unseen until @until_ns, of the clock of the records: a gap
- * after a message that came by then is no loss.
+ * after a message that came by then is counted as unseen, not as lost.
  */
 void lagometer_blind(struct lagometer *l, int64_t until_ns);
 
