@@ -86,7 +86,7 @@ static const struct {
 	{ "networks in `allow`, `deny` or `addresses` of the configuration", CONFIG_LIST,
 	  "`check` names the line." },
 	{ "followed players", SAMPLES_PLAYERS,
-	  "The player that was heard longest ago is replaced." },
+	  "One that was silent for 10 seconds is replaced; if there is none, a further player has no figures." },
 	{ "kinds of decoded records per service", DECODED_KINDS,
 	  "The record is counted as unlisted." },
 	{ "HTTP connections to the daemon", HTTP_CONNECTIONS,
