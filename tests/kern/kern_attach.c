@@ -264,8 +264,10 @@ static void a_renamed_interface_has_one_of_each(void **state)
 	assert_int_equal(attach("port", MODE_AUTO), 0);
 	assert_false(pinned("out-left"));
 	assert_true(only_link().attached);
-	shield_release(shield, "port");
+	/* Renamed again and let go, it keeps none. */
 	assert_int_equal(system("ip link set port name left"), 0);
+	shield_release(shield, "left");
+	assert_false(pinned("link-port") || pinned("out-port") || pinned("in-port"));
 }
 
 /* A filter, as kernels have it that know no tcx: seen, and taken off with the rest. */

@@ -541,6 +541,10 @@ static void who_is_released(void **state)
 	pin(OURS "/link-other", BPF_LINK_TYPE_XDP, 35, 101, 9);
 	pin(OURS "/link-eth2,7", BPF_LINK_TYPE_XDP, 36, 101, 9);
 	pin(OURS "/link-tcx", TCX, 35, 101, 9);
+	pin(OURS "/out-eth1,7", TCX, 0, 102, 9);
+	pin(OURS "/out-other", TCX, 35, 102, 9);
+	pin(OURS "/in-other", TCX, 35, 103, 9);
+	pin(OURS "/out-eth2,7", TCX, 36, 102, 9);
 	asked[0] = 0;
 	shield_release(&shield, NIC);
 	assert_non_null(strstr(asked, "detach 6 of 0\n"));
@@ -549,10 +553,16 @@ static void who_is_released(void **state)
 	pinned(OURS "/link-eth1,7", NULL);
 	pinned(OURS "/link-other", NULL);
 	pinned(OURS "/link-tcx", "999 of 35, program 101");
+	pinned(OURS "/out-eth1,7", NULL);
+	pinned(OURS "/out-other", NULL);
+	pinned(OURS "/in-other", NULL);
+	pinned(OURS "/out-eth2,7", "999 of 36, program 102");
 	nics[1].ifindex = 0;
 	pin(OURS "/link-gone", BPF_LINK_TYPE_XDP, 0, 101, 9);
+	pin(OURS "/out-gone", TCX, 0, 102, 9);
 	release("");
 	pinned(OURS "/link-gone", "6 of 0, program 101");
+	pinned(OURS "/out-gone", "999 of 0, program 102");
 }
 
 #undef TEST

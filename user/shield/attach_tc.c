@@ -49,14 +49,26 @@ static void pin_of(enum tc_side side, const char *interface, char *ret, size_t s
 			*c = ',';
 }
 
-struct exchange {
+/* The links of one side of an interface: what pinned ones are compared with. */
+struct tc_links {
 	struct shield *shield;
 	const char *pin; /* as pin_of() writes it */
 	const char *prefix;
-	__u32 ifindex;
+	__u32 ifindex; /* 0: the interface is gone */
 	int program;
 	bool done;
 };
+
+/* Return true if the link pinned as @name is at this side of the interface. */
+static bool is_there(const struct tc_links *x, const char *name,
+		     const struct bpf_link_info *info)
+{
+	size_t n = strlen(x->prefix);
+
+	/* tcx is newer than our headers; its ifindex is where XDP's is. */
+	return !strncmp(name, x->prefix, n) && name[n] == '-' && x->ifindex &&
+	       info->xdp.ifindex == x->ifindex;
+}
 
 /*
  * Exchange the program of a link at this side of the interface, and pin the link with us
@@ -67,15 +79,12 @@ struct exchange {
 static int exchange(const char *dir, const char *name, int fd,
 		    const struct bpf_link_info *info, void *context)
 {
-	struct exchange *x = context;
+	struct tc_links *x = context;
 	bool ours = !strcmp(dir, x->shield->dir) && !strcmp(name, x->pin);
-	size_t n = strlen(x->prefix);
 	char path[PATH_MAX];
 	int err;
 
-	/* tcx is newer than our headers; its ifindex is where XDP's is. */
-	if (strncmp(name, x->prefix, n) != 0 || name[n] != '-' ||
-	    info->xdp.ifindex != x->ifindex || pin_path(path, sizeof(path), dir, name))
+	if (!is_there(x, name, info) || pin_path(path, sizeof(path), dir, name))
 		return 0;
 	if ((!x->done || ours) && !bpf_link_update(fd, x->program, NULL)) {
 		err = ours ? 0 : pin_replace(fd, x->shield->dir, x->pin);
@@ -88,12 +97,31 @@ static int exchange(const char *dir, const char *name, int fd,
 	return 0;
 }
 
+/*
+ * Unpin a link that is at this side of the interface, by whatever name it is pinned: that
+ * of a renamed interface has the former one. A link of an interface that is gone is known
+ * by its name only. The pin is the last that holds a link. The callback of tc_detach().
+ * Always 0.
+ */
+static int unpin(const char *dir, const char *name, int fd,
+		 const struct bpf_link_info *info, void *context)
+{
+	const struct tc_links *x = context;
+	char path[PATH_MAX];
+
+	(void)fd;
+	if ((is_there(x, name, info) || !strcmp(name, x->pin)) &&
+	    !pin_path(path, sizeof(path), dir, name))
+		unlink(path);
+	return 0;
+}
+
 /* 0: done, 1: this kernel has no tcx, -errno after a message. Called by tc_attach(). */
 static int attach_tcx(struct shield *s, enum tc_side side, const char *interface,
 		      __u32 ifindex)
 {
 	char pin[IF_NAMESIZE + 8];
-	struct exchange x = { .shield = s,
+	struct tc_links x = { .shield = s,
 			      .pin = pin,
 			      .prefix = hooks[side].prefix,
 			      .ifindex = ifindex,
@@ -212,11 +240,13 @@ bool tc_is_ours(const char *dir, enum tc_side side, const char *interface, __u32
 
 void tc_detach(struct shield *s, enum tc_side side, const char *interface, __u32 ifindex)
 {
-	char pin[IF_NAMESIZE + 8], path[PATH_MAX];
+	char pin[IF_NAMESIZE + 8];
+	struct tc_links x = { .pin = pin,
+			      .prefix = hooks[side].prefix,
+			      .ifindex = ifindex };
 
 	pin_of(side, interface, pin, sizeof(pin));
-	if (!pin_path(path, sizeof(path), s->dir, pin))
-		unlink(path); /* the last that holds the link */
+	each_link(s->dir, unpin, &x);
 	tc_detach_filter(side, ifindex);
 }
 
