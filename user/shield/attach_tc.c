@@ -52,8 +52,9 @@ static void pin_of(enum tc_side side, const char *interface, char *ret, size_t s
 /* The links of one side of an interface: what pinned ones are compared with. */
 struct tc_links {
 	struct shield *shield;
+	const char *interface;
 	const char *pin; /* as pin_of() writes it */
-	const char *prefix;
+	const struct hook *hook;
 	__u32 ifindex; /* 0: the interface is gone */
 	int program;
 	bool done;
@@ -63,10 +64,10 @@ struct tc_links {
 static bool is_there(const struct tc_links *x, const char *name,
 		     const struct bpf_link_info *info)
 {
-	size_t n = strlen(x->prefix);
+	size_t n = strlen(x->hook->prefix);
 
 	/* tcx is newer than our headers; its ifindex is where XDP's is. */
-	return !strncmp(name, x->prefix, n) && name[n] == '-' && x->ifindex &&
+	return !strncmp(name, x->hook->prefix, n) && name[n] == '-' && x->ifindex &&
 	       info->xdp.ifindex == x->ifindex;
 }
 
@@ -74,7 +75,7 @@ static bool is_there(const struct tc_links *x, const char *name,
  * Exchange the program of a link at this side of the interface, and pin the link with us
  * under the interface's present name. A second one of ours is taken off: both would
  * withhold. The callback of attach_tcx(), for our directory, then for all. 0, or -errno
- * after a message.
+ * after a message: then the link that could not be exchanged stays as it was.
  */
 static int exchange(const char *dir, const char *name, int fd,
 		    const struct bpf_link_info *info, void *context)
@@ -82,15 +83,21 @@ static int exchange(const char *dir, const char *name, int fd,
 	struct tc_links *x = context;
 	bool ours = !strcmp(dir, x->shield->dir) && !strcmp(name, x->pin);
 	char path[PATH_MAX];
-	int err;
+	int err = -EEXIST;
 
 	if (!is_there(x, name, info) || pin_path(path, sizeof(path), dir, name))
 		return 0;
-	if ((!x->done || ours) && !bpf_link_update(fd, x->program, NULL)) {
+	if (!x->done || ours)
+		err = bpf_link_update(fd, x->program, NULL) ? -errno : 0;
+	if (!err) {
 		err = ours ? 0 : pin_replace(fd, x->shield->dir, x->pin);
 		if (err)
 			return err;
 		x->done = true;
+	} else if (err != -EEXIST) { /* another link of this side has the program */
+		log_error("cannot exchange the program at the %s of '%s': %s",
+			  x->hook->what, x->interface, strerror(-err));
+		return err;
 	}
 	if (!ours)
 		unlink(path);
@@ -122,8 +129,9 @@ static int attach_tcx(struct shield *s, enum tc_side side, const char *interface
 {
 	char pin[IF_NAMESIZE + 8];
 	struct tc_links x = { .shield = s,
+			      .interface = interface,
 			      .pin = pin,
-			      .prefix = hooks[side].prefix,
+			      .hook = &hooks[side],
 			      .ifindex = ifindex,
 			      .program = program_of(s, side) };
 	LIBBPF_OPTS(bpf_link_create_opts, opts);
@@ -241,9 +249,7 @@ bool tc_is_ours(const char *dir, enum tc_side side, const char *interface, __u32
 void tc_detach(struct shield *s, enum tc_side side, const char *interface, __u32 ifindex)
 {
 	char pin[IF_NAMESIZE + 8];
-	struct tc_links x = { .pin = pin,
-			      .prefix = hooks[side].prefix,
-			      .ifindex = ifindex };
+	struct tc_links x = { .pin = pin, .hook = &hooks[side], .ifindex = ifindex };
 
 	pin_of(side, interface, pin, sizeof(pin));
 	each_link(s->dir, unpin, &x);
