@@ -46,6 +46,12 @@ int attach_monitor_start(struct attach_monitor *monitor, const struct config *co
 	return does_config("attach_monitor_start", config);
 }
 
+void attach_monitor_let_go(struct attach_monitor *monitor)
+{
+	assert_ptr_equal(monitor->shield, SHIELD);
+	does("attach_monitor_let_go");
+}
+
 void attach_monitor_undo(struct attach_monitor *monitor)
 {
 	assert_ptr_equal(monitor->shield, SHIELD);

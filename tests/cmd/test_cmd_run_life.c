@@ -47,8 +47,9 @@ static void lives(const char *words, int status, const char *log, const char *er
 #define C1 "[1 services 11, eth1 eth2, mode 0]"
 #define BEGINS \
 	"mount\nof default: claim\nof default, waits: attach_monitor_precheck " C1 "\n"
-#define ATTACHES BEGINS "load default load " C1 "\nattach_monitor_start " C1 "\nretire\n"
-#define STARTED	 "of default: in_force " C1 "\n"
+#define ATTACHES BEGINS "load default load " C1 "\nattach_monitor_start " C1 "\n"
+#define LAST	 "attach_monitor_let_go\nretire\n"
+#define STARTED	 LAST "of default: in_force " C1 "\n"
 #define STARTS                                                   \
 	ATTACHES "link_events_open\nof default: serve_start " C1 \
 		 "\nof default: samples_open " C1                \
@@ -82,9 +83,10 @@ static void what_is_said_goes_everywhere(void **state)
 #define RUNS2                                                                                  \
 	"mount\nof /x: claim\nof /x, takes over: attach_monitor_precheck " C2                  \
 	"\nload /x load " C2 "\nattach_monitor_start " C2                                      \
-	"\nretire\nlink_events_open\nof /x: serve_start " C2 "\nof /x: samples_open " C2       \
+	"\nlink_events_open\nof /x: serve_start " C2 "\nof /x: samples_open " C2               \
 	"\nof /x: incident_monitor_start " C2 "\nof /x: cache_refresh_start " C2               \
-	"\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C2         \
+	"\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n" LAST                       \
+	"of /x: in_force " C2                                                                  \
 	"\nloop_add signals\nloop_add events\nevery 5000: loop_every\nattach_monitor_repair\n" \
 	"notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"           \
 	"notify READY=1\n"
@@ -430,10 +432,10 @@ static void who_takes_it_down_at_its_end(void **state)
 	lives("run --pin /x -i eth1 -i eth2", 0,
 	      "mount\nof /x: claim\nof /x: attach_monitor_precheck " C1
 	      "\nload /x load " C1 "\nattach_monitor_start " C1
-	      "\nretire\nlink_events_open\nof /x: serve_start " C1
-	      "\nof /x: samples_open " C1 "\nof /x: incident_monitor_start " C1
-	      "\nof /x: cache_refresh_start " C1
-	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C1
+	      "\nlink_events_open\nof /x: serve_start " C1 "\nof /x: samples_open " C1
+	      "\nof /x: incident_monitor_start " C1 "\nof /x: cache_refresh_start " C1
+	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n" LAST
+	      "of /x: in_force " C1
 	      "\nloop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS
 	      "notify READY=1\nloop_run\n" STOPS
 	      "incident_monitor_stop\nserve no attacks\nsamples_close\ncache_refresh_stop\nclose\n"

@@ -164,6 +164,12 @@ static int undo(void)
 	return (int)monitor.count;
 }
 
+static int let_go(void)
+{
+	attach_monitor_let_go(&monitor);
+	return (int)monitor.count;
+}
+
 static int reload(void)
 {
 	attach_monitor_reload(&monitor, &config);
@@ -433,10 +439,10 @@ static void a_start_lets_go_what_is_not_named(void **state)
 	nics[0].ifindex = 0;
 	strcpy(config.interfaces[0], "eth1");
 	config.interface_count = 1;
-	STEP(attach_monitor_start(&monitor, &config), 0,
-	     "look eth1 /p;attach eth1 0;release eth0;release eth2;",
-	     ME "protecting eth1, native mode\n" ME
-		"'eth0' is protected no more: the configuration does not name it\n" ME
+	STEP(attach_monitor_start(&monitor, &config), 0, "look eth1 /p;attach eth1 0;",
+	     ME "protecting eth1, native mode\n");
+	STEP(let_go(), 1, "release eth0;release eth2;",
+	     ME "'eth0' is protected no more: the configuration does not name it\n" ME
 		"'eth2' is protected no more: the configuration does not name it\n");
 	/* A start that fails leaves all as it was. */
 	nics[1].attach_err = -EIO;
@@ -451,6 +457,7 @@ static void a_start_lets_go_what_is_not_named(void **state)
 	     "look eth1 /p;attach eth1 0;look eth0 /p;look eth2 /p;attach eth2 0;",
 	     ME "protecting eth1, native mode\n" ABSENT ME
 		"protecting eth2, native mode\n");
+	STEP(let_go(), 3, "", "");
 }
 
 #undef TEST

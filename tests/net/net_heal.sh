@@ -313,6 +313,9 @@ test_restart()
 	shield_stop TERM
 	net_in server ip link del later0
 	heal_config heal0 >"$work/shield.conf"
+	net_check "late failure: run exits 1" start_fails --set output.json=/nonexistent/x
+	net_check "late failure: is said" failed_says "cannot open ./nonexistent/x"
+	net_check "late failure: what is named no more stays protected" protected heal1
 	net_check "restart: what is gone counts until the next daemon" status_ends 5
 	heal_start
 	net_check "restart: what is named is attached" protected heal0

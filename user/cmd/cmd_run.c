@@ -340,9 +340,7 @@ static int start_shield(struct daemon *d)
 	d->generation = shield_generation(d->shield);
 	d->monitor.shield = d->shield;
 	err = attach_monitor_start(&d->monitor, d->config);
-	if (!err)
-		shield_retire(d->shield);
-	else
+	if (err)
 		shield_abandon(d->shield);
 	return err;
 }
@@ -420,9 +418,13 @@ static int start(struct daemon *d)
 	err = start_shield(d);
 	if (!err)
 		err = start_service(d);
-	if (!err)
-		in_force_write(d->pin, d->config);
-	return err;
+	if (err)
+		return err;
+	/* Last: a start that fails leaves what the daemon before it has protected. */
+	attach_monitor_let_go(&d->monitor);
+	shield_retire(d->shield);
+	in_force_write(d->pin, d->config);
+	return 0;
 }
 
 static int take_signals(void)

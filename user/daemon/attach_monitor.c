@@ -123,21 +123,6 @@ static void let_go(struct attach_monitor *m, const char *interface)
 		 interface);
 }
 
-/*
- * Detach from all interfaces that @config does not name, and remove the pins of those
- * that are gone. Called at the start alone, once those that it names are attached: an
- * earlier daemon has left them.
- */
-static void let_go_unnamed(struct attach_monitor *m, const struct config *config)
-{
-	struct shield_link links[SHIELD_LINKS];
-	size_t count = shield_links(m->shield, links, SHIELD_LINKS);
-
-	for (size_t i = 0; i < count && i < SHIELD_LINKS; i++)
-		if (!config_names(config, links[i].interface))
-			let_go(m, links[i].interface);
-}
-
 int attach_monitor_start(struct attach_monitor *m, const struct config *config)
 {
 	m->mode = config->mode;
@@ -154,8 +139,17 @@ int attach_monitor_start(struct attach_monitor *m, const struct config *config)
 			return err;
 		}
 	}
-	let_go_unnamed(m, config);
 	return 0;
+}
+
+void attach_monitor_let_go(struct attach_monitor *m)
+{
+	struct shield_link links[SHIELD_LINKS];
+	size_t count = shield_links(m->shield, links, SHIELD_LINKS);
+
+	for (size_t i = 0; i < count && i < SHIELD_LINKS; i++)
+		if (!attach_monitor_watches(m, links[i].interface))
+			let_go(m, links[i].interface);
 }
 
 void attach_monitor_undo(struct attach_monitor *m)

@@ -54,10 +54,16 @@ int attach_monitor_precheck(const struct attach_monitor *monitor,
 			    const struct config *config);
 
 /*
- * Attach to all of them, or to none, and detach from all others that an earlier daemon
- * has left attached. 0, or -errno after a message.
+ * Attach to all of them, or to none. 0, or -errno after a message.
  */
 int attach_monitor_start(struct attach_monitor *monitor, const struct config *config);
+
+/*
+ * Detach from all interfaces that an earlier daemon has left attached and the monitor
+ * does not watch, and remove the pins of those that are gone. Call it when the start
+ * cannot fail any more: a start that fails must leave them protected.
+ */
+void attach_monitor_let_go(struct attach_monitor *monitor);
 
 /* Take off what attach_monitor_start() has newly attached: what came after it has failed.
  */

@@ -134,7 +134,8 @@ void shield_abandon(struct shield *shield);
 
 /*
  * Remove the programs and tables that a quakeshield of another version left. Call it when
- * all interfaces are attached; the state worth keeping was taken over by shield_load().
+ * all interfaces are attached and the start cannot fail any more; the state worth keeping
+ * was taken over by shield_load().
  */
 void shield_retire(struct shield *shield);
 
