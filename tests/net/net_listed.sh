@@ -33,6 +33,7 @@ shield_config()
 	service "wide" { protocol = quake2 port = {40000, 40001, 40002} }
 	service "one" { protocol = netquake port = 26007 }
 	service "down" { protocol = quake3 port = 27970 }
+	service "auto" { protocol = auto port = 27920 }
 	CONFIG
 }
 
@@ -94,6 +95,7 @@ begin()
 	start server qw game quakeworld 27500 "$M:27000"
 	start server q2 game quake2 27910 "$M:27900"
 	start server nq game dumb 26005
+	start server auto game quake2 27920 "$M:27900"
 	net_check "the masters ask the servers, through the shield" \
 		net_until 10 grep -q "listed.* 26000" "$work/master.log"
 	net_until 5 grep -q "listed.* 27960" "$work/master.log"
@@ -165,6 +167,10 @@ test_down()
 	listed --master "$M" --service xon
 	net_check "DarkPlaces that reported and is down" of xon '.why | test("is it down")'
 	net_check "DarkPlaces that reported and is down: 5" [ "$status" = 5 ]
+	listed --master "$M" --service auto
+	net_check "Quake II's of protocol = auto, which reported and is up" of auto \
+		'.heartbeats > 0 and (.why | test("are not known"))'
+	net_check "Quake II's of protocol = auto: 0" [ "$status" = 0 ]
 	listed --master "$M" --service nq
 	net_check "NetQuake, which never reports: 0" [ "$status" = 0 ]
 }

@@ -195,9 +195,8 @@ static void info_ask(struct gather *g, struct listed_service *s)
 /* Return why no master is asked for @s, or NULL. `auto` is what its server says. */
 static const char *why_not(struct listed_service *s)
 {
-	s->down = !s->told && s->heartbeats &&
-		  (s->service.family == FAMILY_NETQUAKE ||
-		   s->service.family == FAMILY_AUTO);
+	/* A Quake II or QuakeWorld server sends heartbeats and knows no getinfo. */
+	s->down = !s->told && s->heartbeats && s->service.family == FAMILY_NETQUAKE;
 	if (s->down)
 		return "its server has sent heartbeats, but does not respond to getinfo "
 		       "now: is it down?";
