@@ -3,7 +3,7 @@
 """services.py [ADDRESS] KIND:PORT ...: UDP services that are no game servers, until killed.
 
 Each answers every datagram in its own way. `game` alone is one: a server with a hostile name.
-Prints "ready" when all sockets are bound.
+ADDRESS "both": any, of IPv6 and IPv4 by one socket. Prints "ready" when all sockets are bound.
 """
 import selectors
 import socket
@@ -54,8 +54,9 @@ def main(arguments):
     address = "0.0.0.0" if ":" in arguments[0] else arguments.pop(0)
     selector = selectors.DefaultSelector()
     for kind, port in (argument.split(":") for argument in arguments):
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind((address, int(port)))
+        ipv6 = address == "both"
+        sock = socket.socket(socket.AF_INET6 if ipv6 else socket.AF_INET, socket.SOCK_DGRAM)
+        sock.bind(("" if ipv6 else address, int(port)))
         selector.register(sock, selectors.EVENT_READ, REPLIES[kind])
     print("ready", flush=True)
     while True:

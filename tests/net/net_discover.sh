@@ -254,6 +254,21 @@ test_containers_of_an_empty_host()
 	sed 's/^/# /' "$work/err"
 }
 
+# One socket of both versions, which has to be asked over IPv4.
+# shellcheck disable=SC2016 # the inner shell expands them
+test_host_without_ipv6()
+{
+	nsenter --net=/run/netns/server unshare --net sh -c '
+		ip link set lo up
+		sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+		"$1" both game:27998 >"$3/both" 2>&1 &
+		while ! grep -q ready "$3/both" && kill -0 $!; do sleep 0.1; done
+		"$2" discover --json
+		kill $!' sh "$SERVICES" "$SHIELD" "$work" >"$work/out" 2>"$work/err"
+	net_check "a host without IPv6: a socket of both versions" jq -e \
+		'[.servers[].port] == [27998]' "$work/out"
+}
+
 test_none()
 {
 	net_in client true
@@ -273,6 +288,7 @@ test_compared
 test_multicast
 test_containers
 test_containers_of_an_empty_host
+test_host_without_ipv6
 test_none
 net_check "every key is in the schema" "$SCHEMA" discover --all '' <"$work/all"
 exit "$net_failed"

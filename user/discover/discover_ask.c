@@ -78,15 +78,17 @@ static void note(const struct udp_socket *s, void *context)
 	c->fd = -1;
 }
 
-/* Connect to the socket of @c: by loopback, where it is bound to any address. */
-static int reach(const struct candidate *c)
+/*
+ * Connect to the socket of @c by @ipv4 or IPv6: by loopback, where it is bound to any
+ * address. Return the socket, or -1. Called by reach().
+ */
+static int reach_by(const struct candidate *c, bool ipv4)
 {
 	const __be32 *address = c->server.address;
 	struct sockaddr_in in = { .sin_family = AF_INET,
 				  .sin_port = htons(c->server.port) };
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6,
 				    .sin6_port = htons(c->server.port) };
-	bool ipv4 = address_is_any(address) ? !c->ipv6 : address_is_ipv4(address);
 	int fd = socket(ipv4 ? AF_INET : AF_INET6,
 			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -103,6 +105,17 @@ static int reach(const struct candidate *c)
 		return -1;
 	}
 	return fd;
+}
+
+/* Connect to the socket of @c. Return a socket of ours, or -1. */
+static int reach(const struct candidate *c)
+{
+	const __be32 *address = c->server.address;
+	bool any = address_is_any(address);
+	int fd = reach_by(c, any ? !c->ipv6 : address_is_ipv4(address));
+
+	/* A host without IPv6 reaches a socket of both versions by IPv4. */
+	return fd < 0 && any && c->ipv6 ? reach_by(c, true) : fd;
 }
 
 static void ask(const struct search *search, const struct candidate *c)
