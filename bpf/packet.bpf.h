@@ -39,7 +39,8 @@ struct packet {
 			    each in IPv4, 4 in IPv6 */
 	__u32 payload; /* offset, after the UDP header */
 	__u64 length; /* bytes of payload by the UDP header; 0 if BAD_LENGTH. Of a
-			 FIRST_FRAGMENT: at TC of all fragments, at the interface 0 */
+			 FIRST_FRAGMENT: at TC of all fragments; at the interface 8,
+			 which are in the frame, or on the fast path 0 */
 	__u64 server_port; /* the server's port, host order; the verifier knows that it
 			      has 16 bits */
 	__u32 id; /* of a fragment: id of the IPv4 or IPv6 fragment header, as in the
@@ -49,7 +50,8 @@ struct packet {
 		WHOLE,
 		FIRST_FRAGMENT, /* more fragments follow: the frame has only a part of the
 				   payload */
-		BAD_LENGTH, /* UDP length below 8, or beyond the IP packet */
+		BAD_LENGTH, /* UDP length below 8, or beyond the IP packet; or a first
+			       fragment without 8 bytes of payload */
 	} whole;
 };
 

@@ -63,7 +63,10 @@ static __always_inline enum other leave(bool apart, enum other other)
 	return other;
 }
 
-#define PARSED OTHER_COUNT /* a UDP datagram or its first fragment was found */
+/* Octets that a first fragment must have, with the UDP header. */
+#define FIRST_LEAST 16
+
+#define PARSED	    OTHER_COUNT /* a UDP datagram or its first fragment was found */
 
 /*
  * Return how many of the frame's @length bytes are from @at on. Called by parse_ipv4()
@@ -89,19 +92,25 @@ static __always_inline enum other
 parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct packet *p)
 {
 	const struct udphdr *udp = cursor_take(c, sizeof(*udp));
-	__s64 length;
+	__s64 length, room;
 
 	if (!udp || left < (__s64)sizeof(*udp))
 		return leave(apart, OTHER_UNPARSED);
 	length = bpf_ntohs(udp->len);
 	p->server_port = port_number(server == RECEIVER ? udp->dest : udp->source);
 	p->payload = c->pos - p->start;
-	/* A first fragment has only a part of it. */
-	if (p->whole != FIRST_FRAGMENT && (length < (__s64)sizeof(*udp) || length > left))
+	/*
+	 * Below 0 if a length is wrong. A first fragment has only a part of @length, but
+	 * at least 8 bytes of payload: Linux takes fragments in units of 8, so of fewer
+	 * bytes it takes none, and the next fragment brings others.
+	 */
+	if (p->whole == FIRST_FRAGMENT)
+		room = (length - FIRST_LEAST) | (left - FIRST_LEAST);
+	else
+		room = (length - (__s64)sizeof(*udp)) | (left - length);
+	if (unlikely(room < 0))
 		p->whole = BAD_LENGTH;
-	p->length = p->whole == BAD_LENGTH || length < (__s64)sizeof(*udp)
-			    ? 0
-			    : length - sizeof(*udp);
+	p->length = p->whole == BAD_LENGTH ? 0 : length - sizeof(*udp);
 	return PARSED;
 }
 

@@ -233,6 +233,9 @@ static __always_inline int target_find(struct xdp_md *ctx, struct packet *p,
 	if (!encapsulated_plain(encapsulated, p, &plain) ||
 	    !target_encapsulated(ctx, tab, p, ret))
 		return count_other(tab, OTHER_NO_SERVICE, bytes);
+	/* So many are in the frame at least: packet_marked() compares the first 4. */
+	if (p->whole == FIRST_FRAGMENT)
+		p->length = FIRST_LEAST - sizeof(struct udphdr);
 	ret->kind = p->whole == FIRST_FRAGMENT ? KIND_FRAGMENT
 		    : p->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
 					       : kind_at(ctx, ret->service->family, p);

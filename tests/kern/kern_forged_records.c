@@ -135,6 +135,34 @@ static void padding_is_no_marker(void **state)
 	}
 }
 
+/*
+ * The marker in a first fragment counts. One without 8 bytes of payload has none that a
+ * server sees: Linux takes them in units of 8, and padding may be behind it.
+ */
+static void a_first_fragment_has_a_marker(void **state)
+{
+	struct service s = kern_open_service(games[0].family);
+	struct frame_spec spec = { .from = PEER,
+				   .sport = 50001,
+				   .dport = PORT,
+				   .payload = OOB "connect \"\\name\\x\"   ",
+				   .more = true,
+				   .padding = 18 };
+	__u8 frame[FRAME_MAX];
+
+	(void)state;
+	settle(&games[0]);
+	s.policy[CLASS_FRAGMENT - CLASS_BUDGETS] = POLICY_PASS;
+	s.policy[CLASS_MALFORMED - CLASS_BUDGETS] = POLICY_PASS;
+	kern_service(&kern, 0, 0, &s);
+	for (spec.n = 0; spec.n <= 24; spec.n += 4)
+		assert_int_equal(kern_action(&kern, frame, frame_build(&spec, frame)),
+				 spec.n >= 8 ? XDP_PASS : XDP_DROP);
+	spec.payload = "nothing from a client";
+	spec.n = 16;
+	assert_int_equal(kern_action(&kern, frame, frame_build(&spec, frame)), XDP_DROP);
+}
+
 /* Whose moves are not known has not played; and what anybody could say is no move. */
 static void only_a_proven_player_keeps_its_address(void **state)
 {
@@ -308,6 +336,7 @@ int main(void)
 		TEST(an_allowed_source_connects_over_a_player),
 		TEST(a_master_s_address_is_in_use),
 		TEST(padding_is_no_marker),
+		TEST(a_first_fragment_has_a_marker),
 		TEST(only_a_proven_player_keeps_its_address),
 		TEST(short_datagrams_belong_to_the_player),
 		TEST(a_short_datagram_carries_a_narrow_qport),
