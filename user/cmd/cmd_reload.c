@@ -90,7 +90,6 @@ const struct json_key reload_json_keys[] = {
 };
 
 struct changes {
-	const struct shield *shield;
 	json_t *array; /* NULL: they are printed */
 	size_t count;
 };
@@ -101,9 +100,6 @@ static void on_change(const struct config_change *change, void *context)
 	char text[CONFIG_CHANGE];
 
 	changes->count++;
-	if (!strcmp(change->key, "mode"))
-		shield_warn_mode(changes->shield,
-				 !strcmp(change->after, "skb") ? MODE_SKB : MODE_NATIVE);
 	if (changes->array) {
 		json_array_append_new(changes->array,
 				      json_pack("{s:s, s:s?, s:s?}", "key", change->key,
@@ -124,13 +120,15 @@ static bool compare(const struct reload *r, struct changes *ret)
 	bool known = now && !in_force_read(r->pin, IN_FORCE, now) &&
 		     config_diff(r->before, now, on_change, ret) >= 0;
 
+	if (known && now->mode != r->before->mode)
+		shield_warn_mode(r->shield, now->mode);
 	free(now);
 	return known;
 }
 
 static void print_changes(const struct reload *r)
 {
-	struct changes changes = { .shield = r->shield };
+	struct changes changes = { 0 };
 
 	if (!compare(r, &changes))
 		return;
@@ -148,7 +146,7 @@ static int print_reloaded(const struct reload *r, bool here)
 			  r->daemon.pid > 0 ? json_integer(r->daemon.pid) : json_null(),
 			  "observe", r->daemon.observe, "generation",
 			  (json_int_t)shield_generation(r->shield));
-	struct changes changes = { .shield = r->shield, .array = json_array() };
+	struct changes changes = { .array = json_array() };
 
 	if (compare(r, &changes))
 		json_object_set(value, "changes", changes.array);
@@ -290,8 +288,7 @@ static void say_unattached(const struct shield *shield, const struct config *con
 			log_warn("reload -c attaches nothing: '%s' is not protected",
 				 config->interfaces[i]);
 	}
-	if (config->mode != MODE_AUTO)
-		shield_warn_mode(shield, config->mode);
+	shield_warn_mode(shield, config->mode);
 }
 
 static bool in_force(const struct shield *shield, const char *name)
