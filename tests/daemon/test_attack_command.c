@@ -61,6 +61,28 @@ static void a_spool_that_is_full(void **state)
 	assert_int_equal(count(INCIDENT_STARTED, false), 2);
 }
 
+/* A start that the spool does not take counts for nothing in the limit per hour. */
+static void untold_starts_leave_room(void **state)
+{
+	char said[4096];
+
+	(void)state;
+	services(40);
+	second();
+	spool_says = -EDQUOT;
+	stderr_catch();
+	for (size_t i = 0; i < 10; i++)
+		flood(i, 1000);
+	second();
+	spool_says = 0;
+	for (size_t i = 10; i < 40; i++)
+		flood(i, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR);
+	assert_null(strstr(said, "an hour are the most"));
+}
+
 /* The command is told of an end only if it was told of the start. */
 static void an_untold_start_has_no_end(void **state)
 {
@@ -158,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(commands_are_bounded),
 		T(a_spool_that_is_full),
+		T(untold_starts_leave_room),
 		T(an_untold_start_has_no_end),
 		T(an_untold_start_has_no_end_after_a_restart),
 		T(nobody_takes_it),

@@ -34,20 +34,19 @@ void attack_command_take(struct attack_command *c, const struct config *config,
 	c->command[0] = 0;
 }
 
+#define HOUR_MS	      3600000
+#define START_EACH_MS (HOUR_MS / COMMAND_STARTS_HOUR)
+
 /*
  * Return true if the command may be told of one more start at @steady_ms: at most
- * COMMAND_STARTS_HOUR an hour are, as many at once.
+ * COMMAND_STARTS_HOUR an hour are, as many at once. The caller adds START_EACH_MS to
+ * c->starts_ms once it was told.
  */
 static bool limit_allows(struct attack_command *c, int64_t steady_ms)
 {
-	const int64_t hour_ms = 3600000, each_ms = hour_ms / COMMAND_STARTS_HOUR;
-
-	if (c->starts_ms < steady_ms - hour_ms)
-		c->starts_ms = steady_ms - hour_ms;
-	if (c->starts_ms + each_ms > steady_ms)
-		return false;
-	c->starts_ms += each_ms;
-	return true;
+	if (c->starts_ms < steady_ms - HOUR_MS)
+		c->starts_ms = steady_ms - HOUR_MS;
+	return c->starts_ms + START_EACH_MS <= steady_ms;
 }
 
 /*
@@ -92,6 +91,8 @@ static void notify_start(struct attack_command *c, struct incident *i,
 
 	if (limit_allows(c, i->reported_ms)) {
 		i->told = !put(c, i, INCIDENT_STARTED, object, untold, first);
+		if (i->told)
+			c->starts_ms += START_EACH_MS;
 	} else if (first && !c->untold) {
 		log_warn("'%s' is not told of attack %s: %d attacks an hour are the "
 			 "most; the next one that it is told of says how many it "
