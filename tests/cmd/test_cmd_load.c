@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <net/if.h>
 #include <jansson.h>
 
 #include "cmd/cmd_print.h"
@@ -176,6 +177,17 @@ bool shield_return_path_unavailable(const struct shield *shield,
 	return unheard;
 }
 
+/* One of each name; "eth1" is also known as "uplink". */
+unsigned int if_nametoindex(const char *name)
+{
+	return !strcmp(name, "uplink") || !strcmp(name, "eth1") ? 7 : 0;
+}
+
+char *if_indextoname(unsigned int index, char ret[IF_NAMESIZE])
+{
+	return index == 7 ? strcpy(ret, "eth1") : NULL;
+}
+
 /* --- what is said ------------------------------------------------------------------ */
 
 static int begin(void **state)
@@ -232,6 +244,7 @@ static void what_is_not_attached_is_named(void **state)
 		{ { "eth1", "eth0" }, 2, false, false },
 		{ { "eth", "eth10" }, 2, true, true },
 	};
+	char line[128];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -244,6 +257,11 @@ static void what_is_not_attached_is_named(void **state)
 		assert_int_equal(!*said_err, !rows[i].first && !rows[i].second);
 		assert_int_equal(generation, 6 + i);
 	}
+	/* By an alternative name it is the same. */
+	attached[0] = "eth1";
+	attached_count = 1;
+	snprintf(line, sizeof(line), "%s --set interface=uplink", reload);
+	refused(line, 0, "");
 	/* Nothing is in force: nothing is said of it. */
 	attached_count = 0;
 	apply_says = -ENOSPC;

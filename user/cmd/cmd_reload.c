@@ -15,6 +15,7 @@
 
 #include "cmd/cmd_trial.h"
 #include "cmd/commands.h"
+#include "cmd/run_config.h"
 #include "config/config.h"
 #include "config/config_diff.h"
 #include "daemon/in_force.h"
@@ -345,6 +346,8 @@ static int reload_here(const struct reload *r)
 		return err;
 	err = r->undo ? in_force_read(r->pin, IN_FORCE_PREVIOUS, config)
 		      : call_config(r->call, config);
+	if (!err)
+		run_config_own_names(config);
 	if (!err)
 		config_resolve(config, shield_return_path_unavailable(r->shield, veth),
 			       &adjusted);

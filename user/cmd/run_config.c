@@ -95,12 +95,7 @@ void run_config_resolve(struct run_config *c, struct config *config, bool no_ret
 			 adjusted.uncacheable == 1 ? "" : "s");
 }
 
-/*
- * Give each interface of @config that is known by an alternative name its own name: links
- * are listed by that, and an interface that no name fits is let go. One that does not
- * exist keeps the name that it is waited for by.
- */
-static void take_own_names(struct config *config)
+void run_config_own_names(struct config *config)
 {
 	char own[IF_NAMESIZE] = "";
 
@@ -129,7 +124,7 @@ int run_config_read(struct run_config *c, struct config *ret)
 	if (err)
 		return err;
 	take_options(c, ret);
-	take_own_names(ret);
+	run_config_own_names(ret);
 	run_config_resolve(c, ret, run_config_no_return_path(ret));
 	if (ret->interface_count)
 		return 0;

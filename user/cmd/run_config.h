@@ -42,6 +42,13 @@ bool run_config_no_return_path(const struct config *config);
 void run_config_resolve(struct run_config *c, struct config *config, bool no_return_path);
 
 /*
+ * Give each interface of @config that is known by an alternative name its own name: links
+ * are listed by that, and an interface that no name fits is let go. One that does not
+ * exist keeps the name that it is waited for by. Called by `reload -c`, too.
+ */
+void run_config_own_names(struct config *config);
+
+/*
  * Read the configuration of the file and the command line. 0, or -errno after a message.
  */
 int run_config_read(struct run_config *c, struct config *ret);
