@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
@@ -45,18 +46,48 @@ static void cells_mark(const struct shield *s, enum list list, __u8 mark,
 }
 
 /*
+ * Make @mark in each byte of the shared table what it is in @cells; NULL: set it. Bits of
+ * other lists and of master servers stay. Returns true if a byte was different. Called by
+ * list_spread().
+ */
+static bool cells_write(struct shield *s, const __u8 *cells, __u8 mark)
+{
+	__u8 *listed = s->shared->acl_prefilter;
+	bool changed = false;
+
+	for (__u32 i = 0; i < ACL_PREFILTER_CELLS; i++) {
+		__u8 want = cells ? cells[i] : mark;
+
+		if ((__atomic_load_n(&listed[i], __ATOMIC_RELAXED) & mark) == want)
+			continue;
+		changed = true;
+		if (want)
+			__atomic_fetch_or(&listed[i], mark, __ATOMIC_RELAXED);
+		else
+			__atomic_fetch_and(&listed[i], (__u8)~mark, __ATOMIC_RELAXED);
+	}
+	return changed;
+}
+
+/*
  * Say in the shared table where @list has entries now, see acl.h. Called by list_mark().
- * Bits of other lists and of master servers stay.
+ *
+ * master_note() in bpf/acl.bpf.h reads a byte and writes it in two steps, since BPF has
+ * no atomic operation on a byte. If a byte is changed in between, the program
+ * writes the old @mark over it, and the entry is not found. So the bytes are written once
+ * more when all programs that may have read the old one are done.
  */
 static void list_spread(struct shield *s, enum list list, __u8 mark)
 {
-	__u8 *cells = calloc(1, ACL_PREFILTER_CELLS), *listed = s->shared->acl_prefilter;
+	__u8 *cells = calloc(1, ACL_PREFILTER_CELLS);
 
 	if (cells)
 		cells_mark(s, list, mark, cells);
 	/* Nothing is lost but time if lists are looked up for all addresses. */
-	for (__u32 i = 0; i < ACL_PREFILTER_CELLS; i++)
-		listed[i] = (__u8)((listed[i] & ~mark) | (cells ? cells[i] : mark));
+	if (cells_write(s, cells, mark)) {
+		usleep(20000);
+		cells_write(s, cells, mark);
+	}
 	free(cells);
 }
 
