@@ -93,6 +93,14 @@ static void services_are_matched_by_name(void **state)
 	assert_true(rates.withheld == 2);
 	assert_true(rates.bytes_out == 2000);
 
+	/* Observed, it withholds nothing; verdicts on what it receives count. */
+	all[3].service.observe = 1;
+	stats_rates_service(&now.services[1], &all[0], 2, &rates);
+	assert_true(rates.packets[VERDICT_DROP] == 100);
+	assert_true(rates.sent == 12);
+	assert_true(rates.withheld == 0);
+	assert_true(rates.bytes_out == 4000);
+
 	stats_rates_total(&now, &before, 2, &rates);
 	assert_true(rates.packets[VERDICT_DROP] == 100);
 	assert_true(rates.packets[VERDICT_PASS] == 25);

@@ -55,8 +55,12 @@ struct stats_pace_counter stats_pace_counter(const struct counter *now,
 	};
 }
 
+/*
+ * Add what grew between @before and @now to @rates. @out: of the server. @withholds: its
+ * datagrams with a verdict of dropping did not leave; false: the service is observed.
+ */
 static void add(struct stats_rates *rates, const struct counters *now,
-		const struct counters *before, double seconds, bool out)
+		const struct counters *before, double seconds, bool out, bool withholds)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
@@ -73,7 +77,7 @@ static void add(struct stats_rates *rates, const struct counters *now,
 				else
 					rates->packets[verdict] += t.packets;
 				rates->bytes_in += t.bytes;
-			} else if (verdict == VERDICT_DROP) {
+			} else if (verdict == VERDICT_DROP && withholds) {
 				rates->withheld += t.packets;
 			} else {
 				rates->sent += t.packets;
@@ -90,8 +94,8 @@ void stats_rates_service(const struct stats_service *now,
 	memset(ret, 0, sizeof(*ret));
 	if (!before || stats_unchanged(now, before))
 		return;
-	add(ret, &now->in, &before->in, seconds, false);
-	add(ret, &now->out, &before->out, seconds, true);
+	add(ret, &now->in, &before->in, seconds, false, true);
+	add(ret, &now->out, &before->out, seconds, true, !now->service.observe);
 }
 
 void stats_rates_total(const struct stats *now, const struct stats *before,

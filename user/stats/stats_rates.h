@@ -10,12 +10,15 @@
 
 #include "stats/stats.h"
 
-/* All a second. */
+/*
+ * All per second. packets[] has the verdicts of an observed service, too, but what its
+ * server sent has left.
+ */
 struct stats_rates {
 	double packets[VERDICT_COUNT]; /* received, by verdict, without: */
 	double challenged; /* received, and challenged */
-	double sent; /* packets that left */
-	double withheld; /* packets of the server that were withheld */
+	double sent; /* packets of the server that left */
+	double withheld; /* packets of the server that did not leave */
 	double bytes_in, bytes_out; /* received; sent by the server and not withheld */
 };
 
