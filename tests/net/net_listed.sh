@@ -200,6 +200,15 @@ test_askers()
 		.response_leaves'
 	net_check "a source of the allow list" of qw '.askers[] | select(.asker == "allowed") |
 		.address == "10.79.1.0" and .kind == "status"'
+	# The daemon removes ended entries: it must not while this looks.
+	kill -STOP "$shield_pid"
+	net_in server "$SHIELD" allow add 10.1.0.0/16 --for 1s >/dev/null
+	sleep 1.1
+	listed --master "$M" --service qw
+	kill -CONT "$shield_pid"
+	net_check "an allow entry that has ended is no source of the list" of qw '.askers[] |
+		select(.asker == "allowed") | .address == "10.79.1.0"'
+	listed --master "$M"
 	net_check "the master's getinfo" of ffa '.askers[] | select(.asker == "master") |
 		.kind == "getinfo" and .passes'
 	net_check "DarkPlaces is asked as its browsers do" of xon '.askers[] |

@@ -122,8 +122,9 @@ static void newcomer_try(struct gather *g, struct trial *trial)
 	}
 }
 
-/* The first entries of the allow list of both families. */
+/* The first entries of the allow list of both families that have not ended. */
 struct allowed {
+	__u64 now_ns;
 	bool has[2];
 	__be32 address[2][4];
 };
@@ -134,8 +135,7 @@ static void allowed_note(const struct cidr *cidr, const struct list_entry *entry
 	struct allowed *a = context;
 	int f = !is_ipv4(cidr->addr);
 
-	(void)entry;
-	if (a->has[f] || is_any(cidr->addr))
+	if (a->has[f] || is_any(cidr->addr) || !list_origins(entry, a->now_ns))
 		return;
 	a->has[f] = true;
 	memcpy(a->address[f], cidr->addr, sizeof(a->address[f]));
@@ -143,7 +143,7 @@ static void allowed_note(const struct cidr *cidr, const struct list_entry *entry
 
 static void allowed_try(struct gather *g, struct trial *trial)
 {
-	struct allowed a = { .has = { false } };
+	struct allowed a = { .now_ns = about_clock(g->shield) };
 
 	shield_list_each(g->shield, LIST_ALLOW, allowed_note, &a);
 	for (int f = 0; f < 2; f++)
