@@ -51,7 +51,8 @@ const volatile struct limit allowed_service_limit = {
  * in 2 s. It queries once or twice per heartbeat. An attacker may spoof it, so this is
  * below what engines answer one address (ioquake3: a burst of 10, then one per second).
  */
-const volatile struct limit master_limit = { 2000000000ull, 8 * 2000000000ull };
+const volatile struct limit master_limit = { MASTER_EVERY_NS,
+					     MASTER_BURST *MASTER_EVERY_NS };
 
 /*
  * Return the origins in force of the longest entry of the list @map that covers the

@@ -65,6 +65,10 @@ _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
 #define ALLOWED_SERVICE_BURST	    2000
 #define ALLOWED_AMPLIFICATION_SHIFT 6 /* 64 times the allowance */
 
+/* Limit of a master server's queries beyond those of their class: master_limit. */
+#define MASTER_EVERY_NS 2000000000ull
+#define MASTER_BURST	8
+
 /*
  * The settings of a service. Written by the daemon in the generation that no packet uses;
  * service_finish() computes class_of and the seeds. Its place in the array is its slot.

@@ -138,7 +138,8 @@ static void listed_limits(const struct shield *s, const struct about_request *re
 	static const struct limit allowed = { SECOND_NS / ALLOWED_RATE,
 					      ALLOWED_BURST *
 						      (SECOND_NS / ALLOWED_RATE) },
-				  master = { 2 * SECOND_NS, 8 * 2 * SECOND_NS },
+				  master = { MASTER_EVERY_NS,
+					     MASTER_BURST * MASTER_EVERY_NS },
 				  all = { SECOND_NS / ALLOWED_SERVICE_RATE,
 					  ALLOWED_SERVICE_BURST *
 						  (SECOND_NS / ALLOWED_SERVICE_RATE) };
