@@ -83,6 +83,32 @@ static void there_is_room_for_some_more(void **state)
 	shield_close(loaded);
 }
 
+/* Another user could put maps of its own there. */
+static void a_directory_that_others_may_write_is_not_opened(void **state)
+{
+	struct shield *loaded, *opened = NULL;
+	char said[1024];
+
+	(void)state;
+	services(1);
+	assert_int_equal(shield_load(OURS, config, &loaded), 0);
+	assert_int_equal(chmod(OURS, 0777), 0);
+	stderr_catch();
+	assert_int_equal(shield_open(OURS, &opened), -EACCES);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'" OURS "' was made by another user"));
+	assert_int_equal(chmod(OURS, 0700), 0);
+	assert_int_equal(chown(OURS, 1, 1), 0);
+	stderr_catch();
+	assert_int_equal(shield_open(OURS, &opened), -EACCES);
+	stderr_release(said, sizeof(said));
+	assert_int_equal(chown(OURS, 0, 1), 0);
+	assert_int_equal(chmod(OURS, 0750), 0); /* a group that may read */
+	assert_int_equal(shield_open(OURS, &opened), 0);
+	shield_close(opened);
+	shield_close(loaded);
+}
+
 /* The id of the program that is pinned as @name. */
 static __u32 pinned_as(const char *name)
 {
@@ -201,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(there_is_room_for_some_more),
+		TEST(a_directory_that_others_may_write_is_not_opened),
 		TEST(each_program_has_its_pin),
 		TEST(who_may_not_is_told_what_it_takes),
 		TEST(the_end_of_the_verifiers_words_is_told),

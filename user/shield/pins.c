@@ -119,8 +119,9 @@ enum pins_life shield_pins_life(void)
  * move away what is pinned in it. Where the BPF file system itself is open to all, as a
  * plain mount(8) leaves it, any user could have made it before. A link into it is
  * refused, too, since nothing above its target is looked at. 0, or -EACCES or -errno
- * after a message. Called for each directory on the way to pins that are made, detached
- * or taken over; shield_open(), which changes none of them, does not call it.
+ * after a message. Called for each directory on the way to pins that are made, opened,
+ * detached or taken over: another user's maps would show what that user likes, and a
+ * `deny add` into them would deny nothing.
  */
 static int pins_check_dir(const char *path)
 {
@@ -172,6 +173,21 @@ int pins_check(const char *path)
 		if (lstat(part, &st) && errno == ENOENT)
 			return 0;
 		err = pins_check_dir(part);
+	}
+	return err;
+}
+
+int pins_open_dir(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = -errno;
+
+	if (fd >= 0) {
+		err = pins_check(path);
+		if (!err)
+			return fd;
+		close(fd);
+	} else if (err != -ENOENT) {
+		log_error("cannot open '%s': %s%s", path, strerror(-err), pins_hint(err));
 	}
 	return err;
 }

@@ -91,12 +91,9 @@ int shield_open(const char *pin_dir, struct shield **ret)
 	err = pins_default_dir(pin_dir, s->dir, sizeof(s->dir));
 	if (err)
 		goto fail;
-	s->lock = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->lock = pins_open_dir(s->dir);
 	if (s->lock < 0) {
-		err = -errno;
-		if (err != -ENOENT)
-			log_error("cannot open '%s': %s%s", s->dir, strerror(errno),
-				  pins_hint(err));
+		err = s->lock;
 		goto fail;
 	}
 #define OPEN(name, ...)                                           \

@@ -218,6 +218,11 @@ int pins_default_dir(const char *pin_dir, char *ret, size_t size);
  * another -errno.
  */
 int pins_check(const char *path);
+/*
+ * Open a directory of pins that pins_check() takes. Returns its descriptor, or -errno
+ * after a message; -ENOENT: there is none, without a message. Called by shield_open().
+ */
+int pins_open_dir(const char *path);
 /* Write "@dir/@name" to @ret. 0, or -ENAMETOOLONG after a message. */
 int pin_path(char *ret, size_t size, const char *dir, const char *name);
 /* Pin @fd as @dir/@name, in place of what is pinned there, in one step. */
