@@ -269,6 +269,22 @@ test_host_without_ipv6()
 		'[.servers[].port] == [27998]' "$work/out"
 }
 
+# One beyond the bound, with those of this world and 64 more.
+test_too_many_containers()
+{
+	local pids=() _
+
+	for _ in $(seq 64); do
+		unshare --net sleep 60 &
+		pids+=($!)
+	done
+	sleep 1
+	discover --containers --json
+	kill "${pids[@]}"
+	net_check "more containers than are looked into: it is said" \
+		grep -qE "[1-9][0-9]* network namespaces were not looked into: at most 64" "$work/err"
+}
+
 test_none()
 {
 	net_in client true
@@ -289,6 +305,7 @@ test_multicast
 test_containers
 test_containers_of_an_empty_host
 test_host_without_ipv6
+test_too_many_containers
 test_none
 net_check "every key is in the schema" "$SCHEMA" discover --all '' <"$work/all"
 exit "$net_failed"

@@ -100,6 +100,10 @@ static int find_servers(const struct call *call, struct found *found)
 	if (failed)
 		log_warn("discover: %zu network namespaces could not be looked into",
 			 failed);
+	if (found->servers.namespaces_left_out)
+		log_warn("discover: %zu network namespaces were not looked into: at most "
+			 "%d are; run it in the others by `nsenter --net`",
+			 found->servers.namespaces_left_out, DISCOVER_NAMESPACES);
 	if (found->servers.left_out)
 		log_warn("discover: %zu sockets were left out: at most %d are asked",
 			 found->servers.left_out, DISCOVER_CANDIDATES);

@@ -48,6 +48,7 @@ struct discover_server {
 struct discover_servers {
 	size_t count;
 	size_t left_out; /* sockets, for which there was no room */
+	size_t namespaces_left_out; /* network namespaces: more than can be looked into */
 	struct discover_server rows[DISCOVER_SERVERS];
 };
 

@@ -112,11 +112,25 @@ struct child {
 	ino_t inode;
 };
 
+#define NAMESPACES_MORE 1024 /* that are counted, but not looked into */
+
 struct namespaces {
 	ino_t ours;
-	size_t count;
+	size_t count, more;
 	struct child children[DISCOVER_NAMESPACES];
+	ino_t others[NAMESPACES_MORE]; /* for which there was no child left */
 };
+
+static bool is_new(const struct namespaces *all, ino_t inode)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->children[i].inode == inode)
+			return false;
+	for (size_t i = 0; i < all->more; i++)
+		if (all->others[i] == inode)
+			return false;
+	return inode != all->ours;
+}
 
 static bool namespace_look(pid_t pid, void *context)
 {
@@ -126,16 +140,17 @@ static bool namespace_look(pid_t pid, void *context)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
-	if (stat(path, &st) || st.st_ino == all->ours)
+	if (stat(path, &st) || !is_new(all, st.st_ino))
 		return false;
-	for (size_t i = 0; i < all->count; i++)
-		if (all->children[i].inode == st.st_ino)
-			return false;
+	if (all->count == DISCOVER_NAMESPACES) {
+		all->others[all->more++] = st.st_ino;
+		return all->more == NAMESPACES_MORE;
+	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	all->children[all->count++] = (struct child){ .fd = fd, .inode = st.st_ino };
-	return all->count == DISCOVER_NAMESPACES;
+	return false;
 }
 
 /* Give up every right: replies come from processes of containers. */
@@ -262,6 +277,7 @@ int discover_everywhere(struct discover_servers *ret, size_t *ret_failed)
 	} else {
 		all->ours = st.st_ino;
 		each_process(namespace_look, all);
+		ret->namespaces_left_out = all->more;
 	}
 	for (size_t i = 0; !err && i < all->count; i++)
 		err = child_start(&all->children[i]);
