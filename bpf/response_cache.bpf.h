@@ -348,9 +348,9 @@ static __always_inline int cache_try(struct xdp_md *ctx, struct pkt_ctx *c, __u3
 	reason = cache_charge(ctx, c, why, bytes, cache_frame(chosen, c->payload));
 	if (reason == REASON_COUNT) {
 		/* The query goes on as it came. */
-		if (bpf_xdp_adjust_tail(ctx, (int)bytes - (int)reply_frame(ctx)))
-			return XDP_DROP;
-		return PATH_CACHE;
+		if (!bpf_xdp_adjust_tail(ctx, (int)bytes - (int)reply_frame(ctx)))
+			return PATH_CACHE;
+		reason = REASON_AMPLIFICATION;
 	}
 	if (!cache_count(ctx, c, reason, bytes))
 		return XDP_DROP;
@@ -360,8 +360,8 @@ static __always_inline int cache_try(struct xdp_md *ctx, struct pkt_ctx *c, __u3
 /*
  * Decide about a query that may be served from the cache. The kernel runs it by the tail
  * calls of shield() (PATH_CACHE). Each path must count the query once, or hand it to
- * shield_validate() with its context stored. Dropped without a count: if that program is
- * missing, or if cache_try() cannot shorten the frame again.
+ * shield_validate() with its context stored. If that program is missing, the query is
+ * dropped as if its service's limit were exceeded.
  */
 SEC("xdp")
 int shield_cache(struct xdp_md *ctx)
@@ -393,8 +393,9 @@ int shield_cache(struct xdp_md *ctx)
 	tail_ctx_store(TAIL_CTX(c.slot, c.kind, c.length),
 		       OFFSETS(c.payload, c.addresses, c.ipv6));
 	bpf_tail_call(ctx, &tail_calls, TAIL_CALL_VALIDATE);
+	/* The program is missing. */
 	tail_ctx_store(0, 0);
-	return XDP_DROP;
+	return decision_apply(ctx, &c, REASON_SERVICE_LIMIT);
 }
 
 #endif /* RESPONSE_CACHE_BPF_H */

@@ -164,6 +164,23 @@ static void limits_hold_without_the_programs_that_were_refused(void **state)
 	assert_true(in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets > 0);
 }
 
+/* Without shield_validate(), what shield_cache() leaves to it is dropped and counted. */
+static void all_is_counted_while_one_program_is_missing(void **state)
+{
+	__u32 missing = TAIL_CALL_VALIDATE;
+	struct counters in, out;
+
+	(void)state;
+	unsetenv("TEST_STUBS");
+	config->services[0].service.cache = CACHE_UNDER_LOAD;
+	assert_int_equal(load(NULL, 0), 0);
+	assert_int_equal(bpf_map_delete_elem(loaded->tail_calls, &missing), 0);
+	assert_int_equal(passed(OOB "getstatus", 3), 0);
+	assert_int_equal(shield_counters(loaded, 0, &in, &out), 0);
+	assert_int_equal(counters_packets(&in), 3);
+	assert_int_equal(in.by[KIND_GETSTATUS][REASON_SERVICE_LIMIT].packets, 3);
+}
+
 static void validation_stays_off_in_another_configuration(void **state)
 {
 	struct shield *other;
@@ -262,6 +279,7 @@ static void other_errors_have_no_fallback(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(all_is_counted_while_one_program_is_missing),
 		TEST(validation_stays_off_in_another_configuration),
 		TEST(a_kernel_that_takes_all_gets_all),
 		TEST(a_trial_has_no_validation_either),
