@@ -213,6 +213,8 @@ test_askers()
 		.kind == "getinfo" and .passes'
 	net_check "DarkPlaces is asked as its browsers do" of xon '.askers[] |
 		select(.asker == "newcomer") | .kind == "getstatus" and .verdict == "pass"'
+	net_check "and its newcomer is one of IPv4, as of others" of xon '.askers[] |
+		select(.asker == "newcomer") | .address == "198.51.100.77"'
 	net_check "the master's k" of qw '.askers[] | select(.asker == "master") | .kind == "k"'
 	net_in server "$SHIELD" deny add "$M" >/dev/null
 	listed --master "$M" --service ffa

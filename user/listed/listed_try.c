@@ -87,11 +87,15 @@ static void query_try(struct gather *g, struct trial *trial, const __be32 addres
 	/* Browsers ask a server of DarkPlaces, unlike one of NetQuake, for getstatus. */
 	for (size_t i = 0; i < g->listed->service_count; i++) {
 		struct listed_service *s = &g->listed->services[i];
+		struct listed_try *try =
+			s->try_count ? &s->tries[s->try_count - 1] : NULL;
 
-		if (s->told && s->service.family == FAMILY_NETQUAKE && s->try_count &&
-		    s->tries[s->try_count - 1].asker == asker)
-			datagram_try(g, trial, s, &s->tries[s->try_count - 1], address,
-				     EXPLAIN_PORT, OOB "getstatus");
+		/* Not at an IPv6 address what query_keep() has kept of an IPv4 one. */
+		if (s->told && s->service.family == FAMILY_NETQUAKE && try &&
+		    try->asker == asker &&
+		    !memcmp(try->address, address, sizeof(try->address)))
+			datagram_try(g, trial, s, try, address, EXPLAIN_PORT,
+				     OOB "getstatus");
 	}
 }
 
