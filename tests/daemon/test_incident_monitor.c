@@ -65,6 +65,36 @@ static void every_service_at_once(void **state)
 	assert_int_equal(all, SAMPLES_CAPTURES);
 }
 
+/* Remember a packet of the first service, so that its captures have one. */
+static void sampled(void)
+{
+	static const __u8 frame[60];
+	struct sample sample = { .length = sizeof(frame), .kept = sizeof(frame) };
+
+	samples_ring_add(ring, &sample, frame, 0, &stats.services[0].service);
+}
+
+/* An attack that no sample is of leaves no file, and its end names none. */
+static void a_capture_without_a_packet_is_removed(void **state)
+{
+	char path[INCIDENT_PATH];
+
+	(void)state;
+	/* Each event is told to the journal, then to the spool. */
+	for (int i = 0; i < 2; i++) {
+		flood(0, 1000);
+		second();
+		strcpy(path, told[told_count - 2].capture);
+		assert_int_equal(access(path, F_OK), 0);
+		seconds(10);
+		assert_int_equal(told[told_count - 2].event, INCIDENT_ENDED);
+		assert_string_equal(told[told_count - 2].capture, i ? path : "");
+		assert_int_equal(access(path, F_OK), i ? 0 : -1);
+		calm();
+		sampled();
+	}
+}
+
 static void captures_are_swept(void **state)
 {
 	struct dirent **entries;
@@ -72,6 +102,7 @@ static void captures_are_swept(void **state)
 	int n;
 
 	(void)state;
+	sampled();
 	for (int i = 0; i < CAPTURES_MAX + 5; i++) {
 		flood(0, 1000);
 		second();
@@ -102,6 +133,7 @@ static void large_captures_stay(void **state)
 	assert_non_null(file);
 	fprintf(file, "%4096s", "the capture of a real attack");
 	fclose(file);
+	sampled();
 	for (int i = 0; i < CAPTURES_MAX + 5; i++) {
 		flood(0, 1000);
 		second();
@@ -494,6 +526,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(two_services_in_one_second),
 		T(every_service_at_once),
+		T(a_capture_without_a_packet_is_removed),
 		T(captures_are_swept),
 		T(large_captures_stay),
 		T(pauses_end_no_attack),

@@ -229,6 +229,20 @@ static void there_are_so_many_at_a_time(void **state)
 			 0);
 }
 
+/* A capture tells whether it got a frame, from before or since. */
+static void an_empty_one_is_told(void **state)
+{
+	(void)state;
+	assert_false(samples_ring_stop(ring, 0)); /* there is none */
+	assert_int_equal(samples_ring_capture(ring, 0, &service, paths[0]), 0);
+	assert_true(samples_ring_stop(ring, 0));
+	assert_int_equal(samples_ring_capture(ring, 0, &service, paths[1]), 0);
+	add(0, 1, 100);
+	assert_false(samples_ring_stop(ring, 0));
+	assert_int_equal(samples_ring_capture(ring, 0, &service, paths[2]), 1);
+	assert_false(samples_ring_stop(ring, 0));
+}
+
 static void what_is_there_is_not_written_over(void **state)
 {
 	char target[64];
@@ -258,6 +272,7 @@ int main(void)
 		T(a_full_one_is_whole),
 		T(a_full_disk_leaves_a_whole_one),
 		T(there_are_so_many_at_a_time),
+		T(an_empty_one_is_told),
 		T(what_is_there_is_not_written_over),
 	};
 

@@ -63,10 +63,16 @@ static void capture_begin(struct incident_monitor *m, __u32 slot,
 		path[0] = 0;
 }
 
+/*
+ * End the capture of the attack on @slot. One without a packet, of an attack that no
+ * sample is of, is removed, and m->capture[slot] is "" then. Called before the end is
+ * reported.
+ */
 static void capture_end(struct incident_monitor *m, __u32 slot)
 {
-	if (m->samples)
-		samples_ring_stop(samples_ring(m->samples), slot);
+	if (!m->samples || !samples_ring_stop(samples_ring(m->samples), slot))
+		return;
+	unlink(m->capture[slot]);
 	m->capture[slot][0] = 0;
 }
 
@@ -144,8 +150,9 @@ static void report(struct incident_monitor *m, struct incident *i,
 /* Report the end of the attack on @slot with its capture, then forget both. */
 static void finish(struct incident_monitor *m, __u32 slot)
 {
-	report(m, m->watches[slot].now, INCIDENT_ENDED, m->capture[slot]);
 	capture_end(m, slot);
+	report(m, m->watches[slot].now, INCIDENT_ENDED, m->capture[slot]);
+	m->capture[slot][0] = 0;
 	incident_forget(&m->watches[slot]);
 }
 
@@ -469,11 +476,11 @@ void incident_monitor_stop(struct incident_monitor *m)
 	if (m->store[0])
 		save_again(m);
 	for (__u32 slot = 0; slot < INCIDENT_SERVICES; slot++) {
+		capture_end(m, slot);
 		/* The next daemon goes on from what is known until now. */
 		if (m->watches[slot].now)
 			report(m, m->watches[slot].now, INCIDENT_UPDATED,
 			       m->capture[slot]);
-		capture_end(m, slot);
 		incident_forget(&m->watches[slot]);
 	}
 	unlink(m->now_path);

@@ -22,7 +22,7 @@ struct capture {
 	bool open;
 	int fd;
 	__u32 slot;
-	size_t bytes;
+	size_t bytes, frames;
 };
 
 struct samples_ring {
@@ -100,6 +100,7 @@ void samples_ring_add(struct samples_ring *ring, const struct sample *sample,
 	if (c) {
 		size_t n = samples_block(block, sample, frame, time_ns, service);
 
+		c->frames++;
 		capture_put(c, block, n);
 	}
 }
@@ -119,6 +120,7 @@ static int past_put(const struct samples_ring *ring, struct capture *c,
 		if (r->sample.slot != c->slot)
 			continue;
 		n = samples_block(block, &r->sample, r->frame, r->time_ns, service);
+		c->frames++;
 		if (!capture_put(c, block, n))
 			break;
 		written++;
@@ -150,10 +152,12 @@ int samples_ring_capture(struct samples_ring *ring, __u32 slot,
 	return past_put(ring, c, service);
 }
 
-void samples_ring_stop(struct samples_ring *ring, __u32 slot)
+bool samples_ring_stop(struct samples_ring *ring, __u32 slot)
 {
 	struct capture *c = capture_find(ring, true, slot);
+	bool empty = c && !c->frames;
 
 	if (c)
 		capture_end(c);
+	return empty;
 }

@@ -34,7 +34,7 @@ void samples_ring_add(struct samples_ring *ring, const struct sample *sample,
  */
 int samples_ring_capture(struct samples_ring *ring, __u32 slot,
 			 const struct service *service, const char *path);
-/* End the capture of @slot, if there is one. */
-void samples_ring_stop(struct samples_ring *ring, __u32 slot);
+/* End the capture of @slot, if there is one. True: it has no frame; remove its file. */
+bool samples_ring_stop(struct samples_ring *ring, __u32 slot);
 
 #endif /* SAMPLES_RING_H */
