@@ -105,10 +105,9 @@ static int exchange(const char *dir, const char *name, int fd,
 }
 
 /*
- * Unpin a link that is at this side of the interface, by whatever name it is pinned: that
- * of a renamed interface has the former one. A link of an interface that is gone is known
- * by its name only. The pin is the last that holds a link. The callback of tc_detach().
- * Always 0.
+ * Unpin a link that is at this side of the interface, by whatever name it is pinned: a
+ * renamed interface left its former one. If the interface is gone, the name alone tells
+ * its link. The pin is the last that holds a link. The callback of tc_detach(). Always 0.
  */
 static int unpin(const char *dir, const char *name, int fd,
 		 const struct bpf_link_info *info, void *context)
