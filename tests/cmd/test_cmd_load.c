@@ -165,8 +165,7 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 void shield_warn_mode(const struct shield *shield, enum attach_mode wanted)
 {
 	(void)shield;
-	if (wanted != MODE_AUTO)
-		fprintf(stderr, "mode %d\n", wanted);
+	fprintf(stderr, "mode %d\n", wanted);
 }
 
 bool shield_return_path_unavailable(const struct shield *shield,

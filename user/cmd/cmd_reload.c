@@ -91,6 +91,7 @@ const struct json_key reload_json_keys[] = {
 };
 
 struct changes {
+	const struct shield *shield;
 	json_t *array; /* NULL: they are printed */
 	size_t count;
 };
@@ -101,6 +102,9 @@ static void on_change(const struct config_change *change, void *context)
 	char text[CONFIG_CHANGE];
 
 	changes->count++;
+	if (!strcmp(change->key, "mode"))
+		shield_warn_mode(changes->shield,
+				 !strcmp(change->after, "skb") ? MODE_SKB : MODE_NATIVE);
 	if (changes->array) {
 		json_array_append_new(changes->array,
 				      json_pack("{s:s, s:s?, s:s?}", "key", change->key,
@@ -121,15 +125,13 @@ static bool compare(const struct reload *r, struct changes *ret)
 	bool known = now && !in_force_read(r->pin, IN_FORCE, now) &&
 		     config_diff(r->before, now, on_change, ret) >= 0;
 
-	if (known && now->mode != r->before->mode)
-		shield_warn_mode(r->shield, now->mode);
 	free(now);
 	return known;
 }
 
 static void print_changes(const struct reload *r)
 {
-	struct changes changes = { 0 };
+	struct changes changes = { .shield = r->shield };
 
 	if (!compare(r, &changes))
 		return;
@@ -147,7 +149,7 @@ static int print_reloaded(const struct reload *r, bool here)
 			  r->daemon.pid > 0 ? json_integer(r->daemon.pid) : json_null(),
 			  "observe", r->daemon.observe, "generation",
 			  (json_int_t)shield_generation(r->shield));
-	struct changes changes = { .array = json_array() };
+	struct changes changes = { .shield = r->shield, .array = json_array() };
 
 	if (compare(r, &changes))
 		json_object_set(value, "changes", changes.array);
@@ -289,7 +291,8 @@ static void say_unattached(const struct shield *shield, const struct config *con
 			log_warn("reload -c attaches nothing: '%s' is not protected",
 				 config->interfaces[i]);
 	}
-	shield_warn_mode(shield, config->mode);
+	if (config->mode != MODE_AUTO)
+		shield_warn_mode(shield, config->mode);
 }
 
 static bool in_force(const struct shield *shield, const char *name)

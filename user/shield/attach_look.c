@@ -322,11 +322,8 @@ size_t shield_links(const struct shield *s, struct shield_link *ret, size_t max)
 void shield_warn_mode(const struct shield *s, enum attach_mode wanted)
 {
 	struct shield_link links[CONFIG_INTERFACES];
-	size_t count;
+	size_t count = shield_links(s, links, CONFIG_INTERFACES);
 
-	if (wanted == MODE_AUTO)
-		return;
-	count = shield_links(s, links, CONFIG_INTERFACES);
 	for (size_t i = 0; i < count && i < CONFIG_INTERFACES; i++)
 		if (links[i].mode != MODE_AUTO &&
 		    (links[i].mode == MODE_SKB) != (wanted == MODE_SKB))

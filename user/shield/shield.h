@@ -276,10 +276,9 @@ void shield_unrun_put(struct shield *shield, size_t i, int ifindex, time_t since
 /* Return how many links there are; fills at most @max of @ret. */
 size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
 /*
- * Log a warning for each interface that is attached in another mode than @wanted;
- * MODE_AUTO wants none. A link has one mode: another mode takes another link, and no
- * program would judge meanwhile. Called by the daemon and `reload` when a reload changes
- * the mode.
+ * Log a warning for each interface that is attached in another mode than @wanted. A link
+ * has one mode: another mode takes another link, and no program would judge meanwhile.
+ * Called by the daemon and `reload` when a reload changes the mode.
  */
 void shield_warn_mode(const struct shield *shield, enum attach_mode wanted);
 /*
