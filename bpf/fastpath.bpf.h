@@ -17,6 +17,7 @@
 #ifndef FASTPATH_BPF_H
 #define FASTPATH_BPF_H
 
+#include "cookie_check.bpf.h"
 #include "pkt_ctx.bpf.h"
 #include "reputation.bpf.h"
 #include "greylist.bpf.h"
@@ -324,16 +325,18 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 }
 
 /*
- * Drop and count a Quake III connect that exceeds the limits, of a client that neither
- * was challenged by the server nor returned a cookie: such a connect carries no cookie.
- * False: shield_validate() decides. Called by fast_path_tail_call() alone, for
- * KIND_CONNECT of FAMILY_QUAKE3. It must drop only what validation_decide() refuses, by
- * the class that validation_class() gives such a connect.
+ * Drop and count a connect, or a step of DarkPlaces' key exchange, that exceeds the
+ * limits, of a client that neither was challenged by the server nor returned a cookie,
+ * and does not return one now: one of Quake III never does. False: shield_validate()
+ * decides. Called by fast_path_tail_call() alone, for KIND_CONNECT and KIND_D0PK. It must
+ * drop only what validation_decide() refuses, by the class that validation_class() gives
+ * such a request.
  */
 static __always_inline bool
-connect_refused(struct xdp_md *ctx, struct live *l, const struct target *f,
+connect_refused(struct xdp_md *ctx, struct live *l, const struct target *f, __u64 kind,
 		const struct packet *p, const struct plain *plain, __u64 bytes, __u64 now)
 {
+	__u32 family = f->service->family;
 	enum reason reason =
 		limits_exceeded(l, f->slot, f->service, CLASS_UNKNOWN, plain, true, now);
 	struct cookie_peer peer;
@@ -343,10 +346,13 @@ connect_refused(struct xdp_md *ctx, struct live *l, const struct target *f,
 	plain_peer(plain, f->slot, &peer);
 	if (validated_find(&l->validation.validated, &peer, l->keys, now))
 		return false;
-	return drop_for(ctx, l, f, KIND_CONNECT, reason,
-			KIND_CONNECT + (reason == REASON_SERVICE_LIMIT
-						? COUNTER_IN_SERVICE_LIMIT
-						: COUNTER_IN_SOURCE_LIMIT),
+	if (family != FAMILY_QUAKE3 &&
+	    connect_has_cookie(ctx, f->slot | (__u32)kind << 16 | family << 24,
+			       plain_offsets(p, plain), p->length))
+		return false;
+	return drop_for(ctx, l, f, kind, reason,
+			kind + (reason == REASON_SERVICE_LIMIT ? COUNTER_IN_SERVICE_LIMIT
+							       : COUNTER_IN_SOURCE_LIMIT),
 			p, plain, bytes);
 }
 
@@ -391,8 +397,12 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 	if (not_challenged(ctx, l, f, kind, p, plain, looked, bytes, now, &row,
 			   &judgement))
 		return true;
-	if (kind == KIND_CONNECT && f->service->family == FAMILY_QUAKE3 &&
-	    connect_refused(ctx, l, f, p, plain, bytes, now))
+	/* A constant kind costs all others less. */
+	if (kind == KIND_CONNECT &&
+	    connect_refused(ctx, l, f, KIND_CONNECT, p, plain, bytes, now))
+		return true;
+	if (kind == KIND_D0PK &&
+	    connect_refused(ctx, l, f, KIND_D0PK, p, plain, bytes, now))
 		return true;
 	/*
 	 * challenge_plain() writes at the places of a plain frame. Both flags are

@@ -21,6 +21,7 @@
 #ifndef VALIDATION_BPF_H
 #define VALIDATION_BPF_H
 
+#include "cookie_check.bpf.h"
 #include "greylist.bpf.h"
 #include "host_keys.bpf.h"
 
@@ -47,70 +48,6 @@ static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct pa
 		return 0;
 	letters = echo_letters(text, form);
 	return echo_cookie_valid(&live, peer, form, letters) ? (int)form : 0;
-}
-
-/*
- * QuakeWorld, Quake II: return the number in a connect if it is a cookie that @peer was
- * given, or the one that validated @peer before; 0: neither. Called by cookie_check()
- * alone. A number that the client used before is compared first, since its epoch may be
- * over.
- */
-static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct packet *p,
-					       const struct cookie_peer *peer)
-{
-	__u8 digits[COOKIE_DIGITS + 1];
-	struct validated_cell *cell;
-	struct challenge_text *text;
-	__u64 parity, epoch, hash;
-	__u32 at, number;
-
-	text = text_load(ctx, p->payload, p->length);
-	if (!text)
-		return 0;
-	at = connect_number_at(text);
-	if (!at || bpf_xdp_load_bytes(ctx, (p->payload & OFFSET_MASK) + at, digits,
-				      sizeof(digits)))
-		return 0;
-	number = connect_number(digits);
-	if (!cookie_number_fits(number, &parity))
-		return 0;
-	cell = validated_find(&live.validation.validated, peer, live.keys,
-			      clock_now(&live));
-	if (cell && cell->flags & VALIDATED_NUMBER && cell->cookie == number)
-		return number;
-	hash = cookie_expected(&live, peer, COOKIE_NUMBER, parity, &epoch);
-	return cookie_number(hash, epoch) == number ? number : 0;
-}
-
-/*
- * DarkPlaces: return COOKIE_TEXT if a connect ends with the challenge that @peer was
- * given, or if the words of a step of the key exchange do; 0: neither. Called by
- * cookie_check() alone. All ten characters are compared at once.
- */
-static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct packet *p,
-					     enum wire_kind kind,
-					     const struct cookie_peer *peer)
-{
-	__u32 more, ends = p->length;
-	__u64 letters, epoch, hash;
-	struct challenge_text *text;
-	__u8 tail[CONNECT_TAIL_N];
-
-	if (kind == KIND_D0PK) {
-		text = text_load(ctx, p->payload, p->length);
-		ends = text ? key_step_end(text) : 0;
-	}
-	if (ends < CONNECT_TAIL_N + 4 ||
-	    bpf_xdp_load_bytes(ctx, (p->payload & OFFSET_MASK) + ends - CONNECT_TAIL_N,
-			       tail, sizeof(tail)) ||
-	    !connect_tail(tail, &letters, &more))
-		return 0;
-	hash = cookie_expected(&live, peer, COOKIE_TEXT, cookie_letters_parity(letters),
-			       &epoch);
-	return ((cookie_letters(hash, epoch) ^ letters) |
-		(cookie_letters_more(hash) ^ more)) == 0
-		       ? COOKIE_TEXT
-		       : 0;
 }
 
 /*

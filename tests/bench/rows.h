@@ -240,7 +240,7 @@ static const struct row rows_known[] = {
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  0,
-	  { OOB("getstatus"), .more = true }, 276 },
+	  { OOB("getstatus"), .more = true }, 277 },
 	{ "strangers' game traffic", SHIELD, FOUR_M, R_FLOOR_4M, 0, { SEQUENCED }, 262 },
 	{ "getstatus flood, IPv6",
 	  SHIELD,
@@ -291,7 +291,7 @@ static const struct row rows_known[] = {
 	{ "unknown word flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 3.0, { OOB("xyzzy"), .dport = PORT + FAMILY_QUAKE3 }, 251 },
 	{ "replies, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 3.0, { OOB("statusResponse\n\\a\\b"), .dport = PORT + FAMILY_QUAKE3 }, 269 },
 	{ "junk, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { .payload = "junk", .n = 4, .dport = PORT + FAMILY_QUAKE3 }, 200 },
-	{ "fragments, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 3.0, { OOB("getstatus"), .more = true, .dport = PORT + FAMILY_QUAKE3 }, 276 },
+	{ "fragments, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 3.0, { OOB("getstatus"), .more = true, .dport = PORT + FAMILY_QUAKE3 }, 277 },
 	{ "strangers' game traffic, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 2.5, { SEQUENCED, .dport = PORT + FAMILY_QUAKE3 }, 262 },
 	/* Against the rows above without "sampled" and "followed". */
 	{ "getstatus flood, sampled",

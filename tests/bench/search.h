@@ -57,9 +57,9 @@ static const struct quest {
 	  false,
 	  false,
 	  {
-		  [FAMILY_NETQUAKE] = { 968, 1203 },
-		  [FAMILY_QUAKEWORLD] = { 987, 1229 },
-		  [FAMILY_QUAKE2] = { 987, 1229 },
+		  [FAMILY_NETQUAKE] = { 580, 798 },
+		  [FAMILY_QUAKEWORLD] = { 604, 801 },
+		  [FAMILY_QUAKE2] = { 631, 890 },
 		  [FAMILY_QUAKE3] = { 600, 960 },
 		  [FAMILY_QUAKE_ENHANCED] = { 886, 1133 },
 		  [FAMILY_AUTO] = { 610, 810 },
