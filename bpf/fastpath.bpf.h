@@ -9,7 +9,7 @@
  * - fast_path() decides only what the slow path (decide(), shield_validate(),
  *   shield_cache()) would decide alike, and leaves the rest to these: it never passes a
  *   datagram of an unvalidated client. tests/kern/kern_ways.c compares the paths. A rule
- *   that both need stands once, in sequence.bpf.h, ratelimit.bpf.h or
+ *   that both need stands once, in sequence.bpf.h, ratelimit.bpf.h, cookie_check.bpf.h or
  *   challenge_share.bpf.h.
  * - The path that drops or passes a datagram counts it, once.
  * - Each datagram of a flood pays for each instruction (tests/kern/kern_steps.c).
@@ -141,8 +141,8 @@ drop:
 }
 
 /*
- * Return OFFSETS() of the datagram. Called by cookie_invalid(), greylisted(),
- * tail_call_to() and fast_path_tail_call(). Both branches must return what
+ * Return OFFSETS() of the datagram. Called by cookie_invalid(), connect_refused(),
+ * greylisted(), tail_call_to() and fast_path_tail_call(). Both branches must return what
  * packet_offsets() returns on the slow path: of a plain frame @p has no offsets, so they
  * are computed as in plain_packet().
  */

@@ -203,7 +203,10 @@ struct {
 	__type(value, struct sample_buffer);
 } scratch SEC(".maps");
 
-/* Payload of a challenge or request while it is rewritten; too large for the stack. */
+/*
+ * Payload of a challenge or request while it is rewritten, or searched for a cookie; too
+ * large for the stack.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

@@ -21,7 +21,8 @@
 
 /*
  * Fill *@ret from @offsets, OFFSETS(), and @length bytes of payload. The rest is zero.
- * Called by echo_refused(); pkt_packet() does the same from a context.
+ * Called by echo_refused() and connect_has_cookie(); pkt_packet() does the same from a
+ * context.
  * @offsets must be of the frame as it is now.
  */
 static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
@@ -46,9 +47,9 @@ static __always_inline __u64 packet_offsets(const struct packet *p)
 
 /*
  * Make the name of the client at @side of @p, for the service in @slot: what a cookie is
- * made for. Called by pkt_find() and echo_refused(). The name must be the same on each
- * path, or a cookie is found wrong: plain_peer(), connect_challenged(),
- * egress_validated(), and peer_of() in user/shield/shield_fork.c.
+ * made for. Called by pkt_find(), echo_refused() and connect_has_cookie(). The name must
+ * be the same on each path, or a cookie is found wrong: plain_peer(),
+ * connect_challenged(), egress_validated(), and peer_of() in user/shield/shield_fork.c.
  */
 static __always_inline void packet_peer(const struct packet *p, enum side side,
 					__u32 slot, struct cookie_peer *ret)

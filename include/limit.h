@@ -92,8 +92,7 @@ static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u
 
 /*
  * Return @l for a request that costs @cost / @one of an ordinary one. @one: a power of
- * two. Called by admit_net() and validated_charge(). The result is as limit_normal()
- * leaves it if @l is.
+ * two. Called by budget_scopes(). The result is as limit_normal() leaves it if @l is.
  */
 static __always_inline struct limit limit_scaled(const struct limit *l, __u32 cost,
 						 __u32 one)

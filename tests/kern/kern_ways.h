@@ -192,6 +192,10 @@ static const char *const words[] = {
 	"connect 34 4660 7 x",
 	"connect 36 52 7 x",
 	"connect 28 4660 7 x",
+	"connect 34 4660 1234567890 \"",
+	"connect 28 4660 1987654321 \"",
+	"connect\\protocol\\darkplaces 3\\challenge\\abcdefghij",
+	"d0pk\\cnt\\0\\challenge\\abcdefghij",
 };
 
 static size_t from_peer(enum wire_family family, const struct player *is, bool sums,

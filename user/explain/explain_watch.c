@@ -23,14 +23,10 @@ static const char *const event_names[] = {
 	[WATCH_PASSED] = "passed", [WATCH_REFUSED] = "refused",
 };
 
-/* The limits of a source of which a request is charged to one: its own, or those of the
- * validated and of clients that repeat. */
-#define SOURCE_CELLS 3
-
 struct watched {
 	__u32 slot;
 	char name[NAME_MAX_LEN];
-	__u64 due_ns[CLASS_BUDGETS][SOURCE_CELLS];
+	__u64 due_ns[CLASS_BUDGETS][BUDGET_SETS]; /* of the source's own limits */
 	struct about_flow flows[EXPLAIN_FLOWS];
 	size_t flow_count;
 };
@@ -69,7 +65,7 @@ static bool service_has_port(const struct places *places, __u32 slot, const char
 }
 
 static void dues_read(const struct watcher *w, struct watched *s,
-		      __u64 ret[CLASS_BUDGETS][SOURCE_CELLS])
+		      __u64 ret[CLASS_BUDGETS][BUDGET_SETS])
 {
 	struct service service;
 
@@ -77,7 +73,7 @@ static void dues_read(const struct watcher *w, struct watched *s,
 	if (!shield_service(w->shield, s->slot, &service))
 		return;
 	for (int class = 0; class < CLASS_BUDGETS; class ++)
-		for (unsigned int i = 0; i < SOURCE_CELLS; i++)
+		for (unsigned int i = 0; i < BUDGET_SETS; i++)
 			ret[class][i] =
 				about_source_due(w->shield, &service.budget[class],
 						 &w->host, (enum budget_set)i);
@@ -195,7 +191,7 @@ static void flows_look(struct watcher *w, struct watched *s)
 
 static void dues_look(struct watcher *w, struct watched *s)
 {
-	__u64 now[CLASS_BUDGETS][SOURCE_CELLS];
+	__u64 now[CLASS_BUDGETS][BUDGET_SETS];
 
 	dues_read(w, s, now);
 	for (int class = 0; class < CLASS_BUDGETS; class ++) {
