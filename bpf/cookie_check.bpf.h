@@ -80,7 +80,8 @@ static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct pa
  * shield_validate() must decide, which checks it again. @what: slot, kind << 16 and
  * family << 24, since a function has five arguments at most. @offsets, @length: as of
  * offsets_packet(). Analysed once by the verifier. Called by connect_refused() alone, on
- * the fast path. It must be 0 only where cookie_check() returns 0.
+ * the fast path, which does not ask for Quake III: its connects carry none. It must be 0
+ * only where cookie_check() returns 0.
  */
 __noinline int connect_has_cookie(struct xdp_md *ctx, __u32 what, __u64 offsets,
 				  __u32 length)
@@ -92,8 +93,6 @@ __noinline int connect_has_cookie(struct xdp_md *ctx, __u32 what, __u64 offsets,
 	offsets_packet(ctx, offsets, length, &p);
 	packet_peer(&p, SENDER, what & (SERVICES_MAX - 1), &peer);
 	switch (what >> 24) {
-	case FAMILY_QUAKE3:
-		return 0;
 	case FAMILY_QUAKEWORLD:
 	case FAMILY_QUAKE2:
 		return cookie_check_number(ctx, &p, &peer);
