@@ -394,7 +394,7 @@ static int retire_link(const char *dir, const char *name, int fd,
 
 /*
  * Detach and remove all pins of another quakeshield in @dir, unless @context, a struct
- * shield, is that one. The callback of shield_retire(), which the daemon calls at the end
+ * shield, is that one. The callback of shield_retire(). The daemon calls that at the end
  * of its start: earlier it would take programs off that are to be adopted.
  */
 static int retire_dir(const char *dir, void *context)
