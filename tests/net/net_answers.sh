@@ -153,6 +153,13 @@ templates_fresh()
 		jq '[.services[].cached_responses[] | select(.fresh and .bytes > 20)] | length'
 }
 
+# The server has sent its response to the question within the last second.
+template_young()
+{
+	net_in server "$SHIELD" stats --json | jq -e --arg request "${QUESTION%% *}" \
+		'.services[].cached_responses[] | select(.request == $request and .age < 1)'
+}
+
 templates_as_schema()
 {
 	net_in server "$SHIELD" stats --json |
@@ -218,7 +225,8 @@ test_stranger()
 		net_check "with the asker's own word in it" [ "$alike" -ge 3 ]
 	fi
 	net_check "from the kernel" [ "$(answers_of cached-recurring)" -ge 6 ]
-	# What is kept is up to four seconds old by now, and is sent for up to six.
+	# It is sent for six seconds: if the server stopped at the end of them, none were left.
+	net_until 10 template_young || net_die "the response is not renewed"
 	kill -STOP "$server_pid"
 	each_second 4 "$QUESTION"
 	net_check "while the server stands still" [ "$answered" -ge 1 ]

@@ -55,9 +55,9 @@ lines_good()
 }
 
 calm() { :; }
-one_loses_up() { line 1 up 10 0; }
+one_loses_up() { line 1 up 12 0; }
 one_loses_down() { line 2 down 15 0; }
-all_lose_up() { line '*' up 10 0; }
+all_lose_up() { line '*' up 12 0; }
 all_lose_down() { line '*' down 15 0; }
 one_is_delayed() { line 3 down 0 150; }
 
@@ -99,7 +99,7 @@ flood_fills_uplink() { line '*' up 20 0; }
 # Sources that do not play are refused beside a lossy line: the loss is the line's, not the shield's.
 others_refused()
 {
-	line 1 up 10 0
+	line 1 up 12 0
 	net_flood --payload "$PAYLOAD" --seconds 2 --rate 5000 --from "$NET_FLOOD" \
 		--sources 4 >"$work/flood.json" &
 }
@@ -167,6 +167,14 @@ minute_turns()
 	return 1
 }
 
+# Seconds until the current minute, which began as the judged one ended, is so old.
+minute_rest() # SECONDS
+{
+	awk -v began="$judged" -v age="$1" -v now="$(date +%s.%N)" 'BEGIN {
+		rest = began + ENVIRON["LAG_MINUTE_MS"] / 1000 + age - now
+		printf "%.3f\n", (rest > 0 ? rest : 0) }'
+}
+
 # The newest letter of each player, in the order of the players.
 letters()
 {
@@ -189,8 +197,10 @@ minutes_run()
 	while read -r name wanted; do
 		[ -n "$name" ] || continue
 		"$name"
-		minute_turns "$judged" || return
+		# The lines are good before the minute ends: the next one is judged without them.
+		sleep "$(minute_rest 3.2)"
 		lines_good
+		minute_turns "$judged" || return
 		got=$(letters)
 		minute_line "$name" "$wanted" "$got"
 		count_right "$name" "$wanted" "$got"
