@@ -17,10 +17,21 @@ struct target {
 };
 
 /*
+ * Return the kind of a datagram of which no payload is read: @whole is not WHOLE. Called
+ * by fast_path() and target_find(), which must decide alike.
+ */
+static __always_inline enum wire_kind kind_of_shape(enum whole whole)
+{
+	return whole == FIRST_FRAGMENT ? KIND_FRAGMENT
+	       : whole == BAD_LENGTH   ? KIND_BAD_LENGTH
+				       : KIND_MALFORMED;
+}
+
+/*
  * Return the kind of a payload of @length bytes at @offset of the frame that does not
  * begin with the marker (ff ff ff ff). Analysed once by the verifier, like the next
  * function. Called by classify_text_at(), classify_plain() and kind_at(): both paths must
- * classify alike. Not for a fragment or BAD_LENGTH, of which no payload is read.
+ * classify alike. Only for a WHOLE datagram.
  */
 __noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 				__u32 length)

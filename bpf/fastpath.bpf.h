@@ -453,7 +453,7 @@ static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 		return false;
 	*ret_action = XDP_DROP;
 	if (plain->encapsulated && unlikely(plain->whole != WHOLE)) {
-		kind = plain->whole == FIRST_FRAGMENT ? KIND_FRAGMENT : KIND_BAD_LENGTH;
+		kind = kind_of_shape(plain->whole);
 		return refuse(ctx, l, f, kind, p, plain, bytes, now);
 	}
 	/* Then letters_at() would read beyond the frame. */

@@ -48,6 +48,8 @@ struct packet {
 	__u32 ipv6; /* 0 or 1 */
 	enum whole {
 		WHOLE,
+		WITH_OPTIONS, /* to the server: whole, behind IPv4 options or an IPv6
+				 extension header that is no fragment's */
 		FIRST_FRAGMENT, /* more fragments follow: the frame has only a part of the
 				   payload */
 		BAD_LENGTH, /* UDP length below 8, or beyond the IP packet; or a first

@@ -144,7 +144,11 @@ parse_ipv4(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 		return leave(apart, OTHER_LATER_FRAGMENT);
 	if (!cursor_take(c, header - sizeof(*ip)))
 		return leave(apart, OTHER_UNPARSED);
-	p->whole = fragment & IP_FRAGMENT_MORE ? FIRST_FRAGMENT : WHOLE;
+	p->whole = WHOLE;
+	if (fragment & IP_FRAGMENT_MORE)
+		p->whole = FIRST_FRAGMENT;
+	else if (server == RECEIVER && header > sizeof(*ip))
+		p->whole = WITH_OPTIONS;
 	return parse_udp(c, total - header, server, apart, p);
 }
 
@@ -173,12 +177,14 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
 	const __u8 *start, *at;
 	__u64 left, next;
-	__u32 more = 0;
+	__u32 more = 0, options;
 
 	if (!ip || ip->version != 6)
 		return leave(apart, OTHER_UNPARSED);
 	start = at = c->pos;
 	next = ip->nexthdr;
+	/* No comparison: it would double the verifier's paths through all headers. */
+	options = ipv6_exts[next] & ~EXT_FRAGMENT;
 	left = bpf_ntohs(ip->payload_len);
 	/* Linux: a length of 0 before hop-by-hop options is "to the end of the frame". */
 	if (!left && next == IPPROTO_HOPOPTS)
@@ -203,6 +209,7 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 			if (load_u16(at + 2) & bpf_htons(IPV6_FRAGMENT_OFFSET))
 				return leave(apart, OTHER_LATER_FRAGMENT);
 			more |= load_u16(at + 2);
+			options |= at[0] ^ IPPROTO_UDP;
 			unit = 0;
 		}
 		next = at[0];
@@ -217,7 +224,11 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 		return ipv6_exts[next] ? OTHER_TOO_MANY_HEADERS : OTHER_NOT_UDP;
 
 	c->pos = at;
-	p->whole = more & bpf_htons(IPV6_FRAGMENT_MORE) ? FIRST_FRAGMENT : WHOLE;
+	p->whole = WHOLE;
+	if (more & bpf_htons(IPV6_FRAGMENT_MORE))
+		p->whole = FIRST_FRAGMENT;
+	else if (server == RECEIVER && options)
+		p->whole = WITH_OPTIONS;
 	return parse_udp(c, (__s64)left - (at - start), server, apart, p);
 }
 
@@ -483,7 +494,7 @@ static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet
 	p->whole = encapsulated_whole(encapsulated);
 	/* The UDP length of a first fragment counts bytes that are not in this frame. */
 	p->length = 0;
-	if (likely(p->whole == WHOLE))
+	if (likely(p->whole <= WITH_OPTIONS))
 		p->length = bpf_ntohs(*(const __be16 *)(udp + 4)) - sizeof(struct udphdr);
 	ret->offset = p->ipv6 ? PLAIN_IPV6 : PLAIN_IPV4;
 	ret->left = 0;

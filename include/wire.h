@@ -62,7 +62,9 @@
  *   - else, on NetQuake and Quake Enhanced, RUNT below five bytes. NetQuake's, of 24 or
  *     more, is NQ_ENCRYPTED unless it begins as something in the clear: an encrypted
  *     datagram begins with anything. The rest is malformed.
- *   BAD_LENGTH is none of these: UDP's length then does not fit IP's.
+ *   BAD_LENGTH is none of these: UDP's length then does not fit IP's. A
+ *   datagram behind IPv4 options or an IPv6 extension header, but for a fragment's, is
+ *   malformed.
  *
  * Then QuakeWorld's and `auto`'s: `a` LF digit, `stdlog` blank, and if this is all, `k`
  * NUL, `l`, `m`, `C` LF and `c` LF with one byte more at most. Quake II's: `query`, not

@@ -255,6 +255,7 @@ static void what_is_not_known_is_not_answered(void **state)
 	static const struct frame_spec odd[] = {
 		{ .options = 1 },
 		{ .ipv6 = true, .exts = { 60 }, .ext_count = 1 },
+		{ .ipv6 = true, .fragment = true },
 	};
 
 	(void)state;

@@ -95,6 +95,7 @@ static void odd_frames_are_not_answered(void **state)
 	static const struct frame_spec rows[] = {
 		{ .options = 1 },
 		{ .ipv6 = true, .exts = { 60 }, .ext_count = 1 },
+		{ .ipv6 = true, .fragment = true },
 	};
 
 	(void)state;

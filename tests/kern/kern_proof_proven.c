@@ -286,7 +286,7 @@ static void the_validated_need_no_challenge(void **state)
 	static const struct frame_spec forms[] = {
 		{ .sport = HERE },
 		{ .sport = HERE, .tags = { ETH_P_8021Q } },
-		{ .sport = HERE, .options = 1 },
+		{ .sport = HERE, .tags = { ETH_P_8021AD, ETH_P_8021Q } },
 	};
 	struct service s;
 

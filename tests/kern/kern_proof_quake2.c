@@ -149,7 +149,7 @@ static void a_forged_return_is_refused(void **state)
 		{ .ipv6 = true },
 		{ .dport = PORT + 1 },
 		{ .tags = { ETH_P_8021Q }, .from = "192.0.2.9" },
-		{ .options = 1, .from = "192.0.2.9" },
+		{ .tags = { ETH_P_8021AD, ETH_P_8021Q }, .from = "192.0.2.9" },
 	};
 	static const char *const asked[] = { BARE, ARGUED };
 	char token[FRAME_MAX], forged[FRAME_MAX];
@@ -193,7 +193,7 @@ static void a_forged_return_is_refused(void **state)
 		flooded(FAMILY_QUAKE2);
 		eases();
 		for (size_t w = 0; w < 2; w++) {
-			struct frame_spec back = { .options = (__u8)w };
+			struct frame_spec back = { .tags = { w ? ETH_P_8021Q : 0 } };
 
 			refused = seen(KIND_ECHO_RETURN, REASON_INVALID_COOKIE);
 			say(&back, token, n, &say_);

@@ -91,7 +91,7 @@ static void who_is_counted_as_asked_is_asked(void **state)
 	static const struct frame_spec rows[] = {
 		{ .sport = HERE, .ipv6 = true },
 		{ .sport = HERE, .tags = { ETH_P_8021Q } },
-		{ .sport = HERE, .options = 1 },
+		{ .sport = HERE, .ipv6 = true, .fragment = true, .padding = 60 },
 		{ .sport = HERE, .from = "127.0.0.1" },
 		{ .sport = HERE },
 	};

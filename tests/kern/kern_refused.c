@@ -183,7 +183,7 @@ static void ipv6_is_kept_by_its_64(void **state)
 		{ OOB("rcon x y"), .ipv6 = true, .from = "2001:db8:1:2:3:4:5:6",
 		  .tags = { ETH_P_8021Q } },
 		{ OOB("rcon x y"), .ipv6 = true, .from = "2001:db8:1:2:3:4:5:6",
-		  .exts = { 60 }, .ext_count = 1 },
+		  .tags = { ETH_P_8021AD, ETH_P_8021Q } },
 	};
 	struct refused_source at[REFUSED_KEPT];
 
@@ -210,7 +210,7 @@ static void whatever_it_is_refused_for(void **state)
 		  CLASS_MALFORMED,
 		  REASON_MALFORMED },
 		{ { OOB("getstatus"), .more = true }, CLASS_FRAGMENT, REASON_FRAGMENT },
-		{ { OOB("getstatus"), .options = 1 }, CLASS_QUERY, REASON_SERVICE_LIMIT },
+		{ { OOB("getstatus"), .options = 1 }, CLASS_MALFORMED, REASON_MALFORMED },
 		{ { OOB("getstatus"), .from = "203.0.113.7" },
 		  CLASS_QUERY,
 		  REASON_DENY_LIST },

@@ -28,8 +28,8 @@
  * tenths: one that is plain, and one with tags, options or extension headers or in
  * pieces. docs/HACKING.md says so, and what is dearer.
  */
-#define PLAIN_TENTHS   25
-#define WRAPPED_TENTHS 35
+#define PLAIN_TENTHS   21
+#define WRAPPED_TENTHS 29
 
 static struct shield_bpf *shield;
 static struct steps stepped[2]; /* at the interface, at egress */

@@ -32,7 +32,7 @@ static const struct meaning reasons[] = {
 	[REASON_CONTENDED] = {
 		"Several processors charged one limit at the same time.", NULL },
 	[REASON_MALFORMED] = {
-		"The datagram breaks the protocol: no engine sends it.", NULL },
+		"The datagram breaks the protocol, or has IP options: no engine sends it.", NULL },
 	[REASON_FRAGMENT] = {
 		"The datagram is fragmented.",
 		"If a player's path fragments, set `fragments = limit` for that service." },
