@@ -325,10 +325,11 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 }
 
 /*
- * Drop and count a connect, or a step of DarkPlaces' key exchange, that exceeds the
- * limits, of a client that neither was challenged by the server nor returned a cookie,
- * and does not return one now: one of Quake III never does. False: shield_validate()
- * decides. Called by fast_path_tail_call() alone, for KIND_CONNECT and KIND_D0PK. It must
+ * Drop and count a connect, a step of DarkPlaces' key exchange or a ClientHello with a
+ * cookie, that exceeds the limits, of a client that neither was challenged by the server
+ * nor returned a cookie of the shield, and does not return one now: one of Quake III or
+ * DTLS never does. False: shield_validate() decides. Called by fast_path_tail_call(), for
+ * KIND_CONNECT and KIND_D0PK, and by fast_path(), for KIND_DTLS_HELLO_COOKIE. It must
  * drop only what validation_decide() refuses, by the class that validation_class() gives
  * such a request.
  */
@@ -346,7 +347,7 @@ connect_refused(struct xdp_md *ctx, struct live *l, const struct target *f, __u6
 	plain_peer(plain, f->slot, &peer);
 	if (validated_find(&l->validation.validated, &peer, l->keys, now))
 		return false;
-	if (family != FAMILY_QUAKE3 &&
+	if (kind != KIND_DTLS_HELLO_COOKIE && family != FAMILY_QUAKE3 &&
 	    connect_has_cookie(ctx, f->slot | (__u32)kind << 16 | family << 24,
 			       plain_offsets(p, plain), p->length))
 		return false;
@@ -482,6 +483,10 @@ static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 		if (!validation_applies(f->service, kind))
 			return false;
 		if (greylisted(ctx, l, f, kind, p, plain, bytes, now))
+			return true;
+		if (kind == KIND_DTLS_HELLO_COOKIE &&
+		    connect_refused(ctx, l, f, KIND_DTLS_HELLO_COOKIE, p, plain, bytes,
+				    now))
 			return true;
 		*ret_action = tail_call_to(PATH_VALIDATE, f, kind, p, plain, 0);
 		return true;

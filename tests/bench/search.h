@@ -61,7 +61,7 @@ static const struct quest {
 		  [FAMILY_QUAKEWORLD] = { 604, 690 },
 		  [FAMILY_QUAKE2] = { 631, 775 },
 		  [FAMILY_QUAKE3] = { 690, 860 },
-		  [FAMILY_QUAKE_ENHANCED] = { 886, 1133 },
+		  [FAMILY_QUAKE_ENHANCED] = { 560, 750 },
 		  [FAMILY_AUTO] = { 570, 690 },
 		  [FAMILY_MASTER] = { 340, 495 },
 	  } },
