@@ -34,7 +34,7 @@ samples: lag stats shield decode capture lib
 cache: incident shield config lib
 discover: shield config lib
 fleet: shield config lib
-explain: shield capture config lib
+explain: cache shield capture config lib
 listed: explain shield config lib
 probe: shield config lib
 replay: cache shield capture config lib

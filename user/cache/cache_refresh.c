@@ -32,10 +32,8 @@
 #define TICK_MS		  100 /* while something presses */
 #define WAIT_MS		  250 /* while a reply is waited for */
 #define IDLE_MS		  1000 /* with all others that look once a second */
-#define REFRESH_NS	  4000000000ull /* a template is asked for again when so old */
 #define MISSES_MAX	  3 /* in a row, after which a question is one that gets no answer */
 #define RETRY_NS	  600000000ull /* before that it is asked again so soon */
-#define UNANSWERED_NS	  15000000000ull /* and from then on, while nothing presses */
 #define SILENT_NS	  60000000000ull /* without a reply: its questions take turns */
 #define REPLY_TIMEOUT_NS  400000000ull /* for a reply */
 #define QUERY_INTERVAL_NS 200000000ull /* at most five questions a second to a server */
@@ -54,8 +52,10 @@
 #define READ_MAX	  64 /* datagrams of a socket in one tick */
 
 /* One that is a tick late, gets lost and is asked for anew is still young enough. */
-_Static_assert(REFRESH_NS + RETRY_NS + 4 * WAIT_MS * 1000000ull < CACHE_NS,
+_Static_assert(CACHE_REFRESH_NS + RETRY_NS + 4 * WAIT_MS * 1000000ull < CACHE_NS,
 	       "what is kept is too old to be sent");
+_Static_assert((MISSES_MAX - 1) * RETRY_NS + 2 * IDLE_MS * 1000000ull < CACHE_LATE_NS,
+	       "explain calls a server silent that has missed MISSES_MAX questions");
 
 /* State of one request. */
 struct query_state {
@@ -319,10 +319,10 @@ static void query_send(struct cache_refresh *r, struct server *s, size_t form, _
 static __u64 retry_after_ns(const struct query_state *query, bool under_load)
 {
 	if (!query->misses)
-		return REFRESH_NS;
+		return CACHE_REFRESH_NS;
 	if (query->misses < MISSES_MAX)
 		return RETRY_NS;
-	return under_load ? REFRESH_NS : UNANSWERED_NS;
+	return under_load ? CACHE_REFRESH_NS : CACHE_UNANSWERED_NS;
 }
 
 /*

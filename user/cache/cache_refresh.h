@@ -14,6 +14,16 @@
 #include "config/config.h"
 #include "shield/shield.h"
 
+#define CACHE_REFRESH_NS    4000000000ull /* a response is fetched again when so old */
+#define CACHE_UNANSWERED_NS 15000000000ull /* one that gets no reply, at rest */
+#define CACHE_LATE_NS	    4000000000ull /* for the tries between, and the daemon's ticks */
+/*
+ * The newest response to a running daemon is not older, unless its server is silent: a
+ * server that has missed a few questions, during a change of level, is left alone for
+ * CACHE_UNANSWERED_NS.
+ */
+#define CACHE_SILENT_NS (CACHE_REFRESH_NS + CACHE_UNANSWERED_NS + CACHE_LATE_NS)
+
 struct cache_refresh;
 
 /*

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cache/cache_refresh.h"
 #include "explain/explain.h"
 #include "lib/address.h"
 #include "lib/duration.h"
@@ -12,7 +13,7 @@
 #include "lib/names.h"
 
 #define SILENT_NS    5000000000ull /* a player that sends nothing for so long */
-#define SERVER_NS    10000000000ull /* the daemon asks the server every 4 s */
+#define SENT_NS	     10000000000ull /* a server that has sent to a player is well so long */
 #define LIMITS_TEXT  96 /* bytes of what is left of one limit */
 #define SILENT_LEAST 3 /* requests without any answer */
 
@@ -222,11 +223,11 @@ static void cause_silent(const struct explain *e, struct explain_service *s)
 	const struct explain_server *server = &s->server;
 	char age[DURATION_TEXT];
 
-	if (server->sent_ns && (__s64)(e->now_ns - server->sent_ns) <= (__s64)SERVER_NS)
+	if (server->sent_ns && (__s64)(e->now_ns - server->sent_ns) <= (__s64)SENT_NS)
 		return;
 	duration_format(server->cached_age_ns, age);
-	if (server->cached && server->cached_age_ns > SERVER_NS && e->query.daemon &&
-	    s->service.cache && !s->service.observe)
+	if (server->cached && server->cached_age_ns > CACHE_SILENT_NS &&
+	    e->query.daemon && s->service.cache && !s->service.observe)
 		cause_more(s, EXPLAIN_SERVER_SILENT,
 			   "the server has not answered the daemon for %s", age);
 	if (server->requests >= SILENT_LEAST && !server->answered)
