@@ -355,8 +355,14 @@ void collect_step(const struct collect *c, const struct explain_service *s,
 		.host = &c->explain->host,
 		.port = client_port(c, s),
 		.slot = s->slot,
+		.payload = frame,
 	};
+	struct datagram d;
 
+	if (explain_frame_parse(frame, n, &d)) {
+		request.payload = d.payload;
+		request.length = d.n;
+	}
 	step->error = trial_run(c->trial, out, frame, n, &step->in);
 	request.kind = step->in.kind;
 	request.reason = step->in.reason;

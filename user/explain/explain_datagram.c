@@ -141,15 +141,6 @@ int explain_read_file(const char *path, struct explain_input *ret)
 
 /* --- headers ----------------------------------------------------------------- */
 
-/* The datagram in @bytes, if they are a frame that holds one. */
-static bool frame_parse(const __u8 *bytes, size_t n, struct datagram *ret)
-{
-	struct packet packet;
-
-	return n > ETHERNET && packet_parse(PACKET_LINK_ETHERNET, bytes, n, &packet) &&
-	       packet_udp(&packet, ret);
-}
-
 /* Put an Ethernet header before an IP packet. False: @input begins with none. */
 static bool packet_frame(const struct collect *c, struct explain_input *input)
 {
@@ -165,7 +156,7 @@ static bool packet_frame(const struct collect *c, struct explain_input *input)
 	bytes[12] = version == 4 ? 0x08 : 0x86;
 	bytes[13] = version == 4 ? 0x00 : 0xdd;
 	input->n += ETHERNET;
-	if (frame_parse(bytes, input->n, &d))
+	if (explain_frame_parse(bytes, input->n, &d))
 		return true;
 	input->n -= ETHERNET;
 	memmove(bytes, bytes + ETHERNET, input->n);
@@ -284,7 +275,7 @@ static int datagram_collect(struct collect *c, struct explain_input *input)
 	struct datagram d;
 	int err = 0;
 
-	if (!input->framed && !frame_parse(input->bytes, input->n, &d) &&
+	if (!input->framed && !explain_frame_parse(input->bytes, input->n, &d) &&
 	    !packet_frame(c, input)) {
 		if (e->query.service)
 			err = payload_frame(c, input);
@@ -299,7 +290,7 @@ static int datagram_collect(struct collect *c, struct explain_input *input)
 		return err;
 	e->datagram = true;
 	e->frame_bytes = input->n;
-	if (frame_parse(input->bytes, input->n, &d))
+	if (explain_frame_parse(input->bytes, input->n, &d))
 		ends_find(c, &d);
 	judge(c, input);
 	return 0;

@@ -96,6 +96,14 @@ size_t explain_frame(const struct explain_end *from, const struct explain_end *t
 	return at + sizeof(udp) + n;
 }
 
+bool explain_frame_parse(const __u8 *bytes, size_t n, struct datagram *ret)
+{
+	struct packet packet;
+
+	return packet_parse(PACKET_LINK_ETHERNET, bytes, n, &packet) &&
+	       packet_udp(&packet, ret);
+}
+
 /* --- words ------------------------------------------------------------------- */
 
 /* Datagrams that are the same each time; docs/PROTOCOLS*.md have the sources. */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "capture/capture.h"
 #include "player.h"
 #include "wire.h"
 
@@ -27,6 +28,12 @@ struct explain_end {
  */
 size_t explain_frame(const struct explain_end *from, const struct explain_end *to,
 		     __u8 hops, const void *payload, size_t n, __u8 ret[EXPLAIN_FRAME]);
+
+/*
+ * Find the datagram in the Ethernet frame of @n bytes. False: it is no frame that holds
+ * one.
+ */
+bool explain_frame_parse(const __u8 *bytes, size_t n, struct datagram *ret);
 
 #define EXPLAIN_PAYLOAD 128 /* bytes of the largest payload below */
 

@@ -68,6 +68,8 @@ struct about_request {
 	__u32 slot; /* of the service */
 	enum wire_kind kind;
 	enum reason reason; /* of the verdict */
+	const __u8 *payload; /* of @length bytes: its cookie tells the limits */
+	size_t length;
 };
 
 struct about_limits {

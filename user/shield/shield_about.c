@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 
+#include "challenge.h"
 #include "lib/address.h"
 #include "players.h"
 #include "shield/shield_cells.h"
@@ -191,39 +192,118 @@ static bool is_validating(const struct service *service, enum wire_kind kind)
 	return service->class_of[kind] & CLASS_VALIDATION && !service->observe;
 }
 
+/* A request as address validation sees it. */
+struct validating {
+	enum wire_class class;
+	enum cookie_form form; /* of the cookie that decides about it; 0: none does */
+	bool validated; /* its client counts as validated */
+	bool both; /* the limits of others follow when those are used up */
+	bool too_soon; /* the same form came less than 2 s before: no limit refuses it */
+};
+
+/* Return the form of the right cookie in the connect @t, as cookie_check_number(). */
+static enum cookie_form number_form(const struct shield *s, enum wire_family family,
+				    const struct challenge_text *t,
+				    const struct cookie_peer *peer,
+				    const struct validated_cell *cell)
+{
+	__u32 at = connect_number_at(t), number = at ? connect_number(t->at + at) : 0;
+	__u64 parity, epoch;
+
+	if (!cookie_number_fits(number, &parity))
+		return 0;
+	/* The server's challenge replaces it: the class is that of a plain connect. */
+	if (cell && cell->flags & VALIDATED_NUMBER && cell->cookie == number)
+		return family == FAMILY_QUAKE2 && cell->flags & VALIDATED_CHALLENGE
+			       ? 0
+			       : COOKIE_NUMBER;
+	epoch = cookie_epoch_like(about_clock(s), parity);
+	return cookie_number(cookie_hash(&s->shared->validation.secret, peer, epoch,
+					 COOKIE_NUMBER),
+			     epoch) == number
+		       ? COOKIE_NUMBER
+		       : 0;
+}
+
+/* Return COOKIE_TEXT if @request ends with its client's, as cookie_check_tail(); or 0. */
+static enum cookie_form tail_form(const struct shield *s,
+				  const struct about_request *request,
+				  const struct challenge_text *t,
+				  const struct cookie_peer *peer)
+{
+	size_t ends = request->kind == KIND_D0PK ? key_step_end(t) : request->length;
+	__u64 letters, epoch, hash;
+	__u32 more;
+
+	if (ends < CONNECT_TAIL_N + 4 || ends > request->length ||
+	    !connect_tail(request->payload + ends - CONNECT_TAIL_N, &letters, &more))
+		return 0;
+	epoch = cookie_epoch_like(about_clock(s), cookie_letters_parity(letters));
+	hash = cookie_hash(&s->shared->validation.secret, peer, epoch, COOKIE_TEXT);
+	return cookie_letters(hash, epoch) == letters && cookie_letters_more(hash) == more
+		       ? COOKIE_TEXT
+		       : 0;
+}
+
 /*
- * Find the class of @request as validation_decide() does, and whether its client counts
- * as validated. *@ret_both: the limits of others follow when those are used up.
+ * Return the form of the right cookie in @request, as cookie_check() and
+ * validation_form() find it; 0: it has none. An echo with a wrong one has its own reason.
  */
-static enum wire_class validating_class(const struct shield *s, enum wire_family family,
-					const struct about_request *request,
-					bool *ret_validated, bool *ret_both)
+static enum cookie_form form_of(const struct shield *s, enum wire_family family,
+				const struct about_request *request,
+				const struct cookie_peer *peer,
+				const struct validated_cell *cell)
+{
+	struct challenge_text t = { { 0 } };
+
+	memcpy(t.at, request->payload,
+	       request->length < sizeof(t.at) ? request->length : sizeof(t.at));
+	switch (request->kind) {
+	case KIND_ECHO_RETURN:
+		return echo_form(family, t.at[ECHO_BACK_AT + ECHO_LETTERS],
+				 (__u32)request->length);
+	case KIND_CONNECT:
+	case KIND_D0PK:
+		return family == FAMILY_NETQUAKE ? tail_form(s, request, &t, peer)
+		       : family == FAMILY_QUAKE3 ? 0
+						 : number_form(s, family, &t, peer, cell);
+	default:
+		return 0;
+	}
+}
+
+/* Find in *@ret what validation_decide() finds about @request. */
+static void validating_find(const struct shield *s, enum wire_family family,
+			    const struct about_request *request, struct validating *ret)
 {
 	enum wire_class class = wire_class(family, request->kind);
 	struct cookie_peer peer = { { 0 } };
-	const struct validated_cell *cell;
+	struct validated_cell *cell;
 	bool later = class == CLASS_CONNECT || request->kind == KIND_D0PK,
 	     passed = request->reason == REASON_VALIDATED;
+	__u64 now = about_clock(s);
 	__u32 needed =
 		later && family == FAMILY_QUAKE2 ? VALIDATED_NUMBER : VALIDATED_COOKIE;
 
 	memcpy(peer.word, request->host->address, sizeof(request->host->address));
 	peer.word[2] = htons(request->port) | request->slot << 16;
 	cell = validated_find(&s->shared->validation.validated, &peer, s->shared->keys,
-			      about_clock(s));
-	*ret_validated = cell && cell->flags & needed && (later || class == CLASS_QUERY);
-	*ret_both = *ret_validated && class == CLASS_QUERY && !passed;
-	if (request->kind == KIND_CCREQ_CONNECT)
-		later = false;
-	/* It passed by a cookie in it, or because it came twice. */
-	if (passed && !*ret_validated && later)
+			      now);
+	ret->form = form_of(s, family, request, &peer, cell);
+	if (ret->form == COOKIE_INFO || ret->form == COOKIE_STATUS)
+		class = CLASS_QUERY;
+	else if (ret->form || (request->kind == KIND_D0PK && cell))
 		class = CLASS_CHALLENGE;
-	else if (later)
-		class = !cell			     ? CLASS_UNKNOWN
-			: request->kind == KIND_D0PK ? CLASS_CHALLENGE
-						     : CLASS_CONNECT;
-	*ret_validated |= passed;
-	return class;
+	else if (later && request->kind != KIND_CCREQ_CONNECT)
+		class = cell ? CLASS_CONNECT : CLASS_UNKNOWN;
+	ret->class = class;
+	ret->validated = ret->form || (cell && cell->flags & needed &&
+				       (later || class == CLASS_QUERY));
+	ret->both = ret->validated && !ret->form && class == CLASS_QUERY && !passed;
+	ret->too_soon = ret->form && cell && cell->flags & VALIDATED_COOKIE &&
+			!validated_may_retry(cell, ret->form, now);
+	/* It came twice: greylist_decide(). */
+	ret->validated |= passed;
 }
 
 /* Return what @request of an unvalidated client costs, as limit_times() does. */
@@ -244,29 +324,34 @@ bool about_limits(const struct shield *s, const struct service *service,
 {
 	enum wire_family family = (enum wire_family)service->family;
 	enum wire_class class = wire_class(family, request->kind);
-	bool validating = is_validating(service, request->kind), validated = false,
-	     both = false, first;
+	bool validating = is_validating(service, request->kind), first;
+	struct validating v = { .class = class };
 	struct about_limits ways[3] = { 0 };
 	enum about_group group;
 	__u32 times = 1;
 	size_t n = 0, at = 0;
 
-	/* The cookie of a returned echo alone tells its class. */
-	if (class >= CLASS_BUDGETS || (validating && request->kind == KIND_ECHO_RETURN) ||
+	if (class >= CLASS_BUDGETS || request->reason == REASON_INVALID_COOKIE ||
 	    request->reason == REASON_PLAYER || request->reason == REASON_PLAYER_LIMIT ||
 	    !listed(s, request, &group))
 		return false;
 	if (validating) {
-		class = validating_class(s, family, request, &validated, &both);
+		validating_find(s, family, request, &v);
+		if (v.too_soon && request->reason == REASON_SOURCE_LIMIT)
+			return false;
+		class = v.class;
 		times = times_of(s, family, class, request);
 	}
-	/* pkt_decide() begins with the list, admit() and cache_admit() do not. */
+	/*
+	 * pkt_decide() begins with the list, admit() and cache_admit() do not. A right
+	 * cookie decides alone.
+	 */
 	first = validating && !(service->class_of[request->kind] & CLASS_CACHED);
-	if (group != ABOUT_OF_CLASS && first)
+	if (group != ABOUT_OF_CLASS && first && !v.form)
 		ways[n++].group = group;
-	if (validated)
+	if (v.validated)
 		ways[n++].group = ABOUT_OF_VALIDATED;
-	if (!validated || both)
+	if (!v.validated || v.both)
 		ways[n++].group = ABOUT_OF_CLASS;
 	if (group != ABOUT_OF_CLASS && !first)
 		ways[n++].group = group;
