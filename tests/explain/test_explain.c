@@ -435,6 +435,8 @@ static void the_file_that_lists_is_named(void **state)
 {
 	static const char text[] = "# deny = {\"192.0.2.0/24\"}\n"
 				   "allow = {\"192.0.2.0/24\"}\n"
+				   "deny = {\"172.16.0.0/12\"}\n"
+				   "service ffa { address = 192.0.2.0/24 }\n"
 				   "deny = {\"10.0.0.0/8\",\n"
 				   "\t\"192.0.2.0/24\"} # here\n"
 				   "follow = {\"192.0.2.1\"}\n";
@@ -451,8 +453,8 @@ static void the_file_that_lists_is_named(void **state)
 	assert_true(cidr_parse("192.0.2.0/24", &facts.deny.network));
 	explain_lines(&facts, path);
 	unlink(path);
-	assert_int_equal(facts.deny.line, 4);
-	prints(":4\n");
+	assert_int_equal(facts.deny.line, 6);
+	prints(":6\n");
 	explain_lines(&facts, "/nonexistent");
 }
 

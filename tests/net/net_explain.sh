@@ -19,6 +19,8 @@ SERVICE_MORE='query { source = "1/h burst 2" }'
 . tests/lab/server.sh
 
 GETSTATUS=ffffffff676574737461747573
+# The same from 192.0.2.1 to 198.51.100.1, with its headers.
+PACKET=450000290000000040110000c0000201c633640113886d3900150000$GETSTATUS
 
 explain() # ARGUMENT...
 {
@@ -119,7 +121,14 @@ net_check "a sender that is none" status_of 2 "--from: 'nobody' is not" "$GETSTA
 
 net_check "a sender of an address" status_of 2 "'$NET_CLIENT' is an address" "$NET_CLIENT" \
 	--from "$NET_FLOOD"
-net_check "no configuration" status_of 1 "cannot open '$work/none'" "$NET_CLIENT" -c "$work/none"
+net_check "no configuration" status_of 1 "$work/none: cannot open it" "$NET_CLIENT" \
+	-c "$work/none"
+net_check "a directory in its place" status_of 1 "$work: cannot read it" "$NET_CLIENT" -c "$work"
+net_check "a packet with a service" status_of 2 "--service 'lab' is for a payload" "$PACKET" \
+	--service lab
+net_check "a packet with a sender" status_of 2 "--from '$NET_FLOOD:9' is for a payload" \
+	"$PACKET" --from "$NET_FLOOD:9"
+net_check "a packet alone" judged no-service "$PACKET"
 full() # nothing can be written
 {
 	explain "$NET_CLIENT" >/dev/full 2>"$work/err"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <jansson.h>
 
 #include "cmd/commands.h"
+#include "config/config_text.h"
 #include "daemon/pidfile.h"
 #include "explain/explain.h"
 #include "explain/explain_frames.h"
@@ -87,10 +89,11 @@ static int take_subject(const struct call *call, struct subject *ret)
 static int take_file(const struct call *call)
 {
 	const char *file = call_value(call, OPTION_CONFIG);
-	int err = file && access(file, R_OK) ? -errno : 0;
+	char *text = NULL;
+	size_t n;
+	int err = file ? config_text_read(file, &text, &n) : 0;
 
-	if (err)
-		log_error("explain: cannot open '%s': %s", file, strerror(-err));
+	free(text);
 	return exit_status(err);
 }
 

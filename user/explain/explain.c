@@ -564,6 +564,8 @@ void explain_lines(struct explain *e, const char *path)
 		list = line_list(e, line, list);
 		if (list && list->entry.origins & LIST_CONFIG)
 			line_look(list, line, n);
+		if (memchr(line, '}', strcspn(line, "#")))
+			list = NULL;
 	}
 	free(line);
 	if (file)

@@ -76,7 +76,7 @@ int explain_read_file(const char *path, struct explain_input *ret);
 	X(OTHER_INTERFACE,	"other-interface",				\
 	  "add this interface to the configuration")				\
 	X(NO_SERVICE,		"no-service",					\
-	  "add the port to a service, or tell the client the right port")	\
+	  "add the port or the address to a service, or tell the client the right one")	\
 	X(CLIENT_SILENT,		"client-silent",					\
 	  "the client has stopped, or its datagrams are lost before this host")
 /* clang-format on */
@@ -185,8 +185,9 @@ int explain_address(const struct shield *shield, struct trial *trial,
 
 /*
  * Explain one datagram: an Ethernet frame, an IP packet or, with query->service, the
- * payload of a datagram from query->address. The only step is the datagram. @input may be
- * changed. The result as of explain_address().
+ * payload of a datagram from query->address. The headers of a frame or packet name both:
+ * then *@query must not, or the result is -EINVAL. The only step is the datagram. @input
+ * may be changed. The result as of explain_address().
  */
 int explain_datagram(const struct shield *shield, struct trial *trial,
 		     const struct explain_query *query, struct explain_input *input,

@@ -269,22 +269,46 @@ static void ends_find(struct collect *c, const struct datagram *d)
 	collect_host(c, host);
 }
 
-static int datagram_collect(struct collect *c, struct explain_input *input)
+/*
+ * Check that the operator names no service and no sender for a datagram that has headers.
+ * 0, or -EINVAL after a message.
+ */
+static int headers_rule(const struct explain_query *query)
+{
+	char from[EXPLAIN_ADDRESS];
+
+	if (query->service) {
+		log_error("explain: --service '%s' is for a payload, and this datagram "
+			  "has headers",
+			  query->service);
+		return -EINVAL;
+	}
+	if (address_is_any(query->address))
+		return 0;
+	explain_format(query->address, query->port, from);
+	log_error("explain: --from '%s' is for a payload, and this datagram has headers",
+		  from);
+	return -EINVAL;
+}
+
+/* @query: as the operator has given it. */
+static int datagram_collect(struct collect *c, const struct explain_query *query,
+			    struct explain_input *input)
 {
 	struct explain *e = c->explain;
 	struct datagram d;
 	int err = 0;
 
-	if (!input->framed && !explain_frame_parse(input->bytes, input->n, &d) &&
-	    !packet_frame(c, input)) {
-		if (e->query.service)
-			err = payload_frame(c, input);
-		else if (input->n < ETHERNET)
-			err = -EINVAL;
-		if (err == -EINVAL && !e->query.service)
-			log_error("explain: %zu bytes are no frame: --service names the "
-				  "service of a payload",
-				  input->n);
+	if (input->framed || explain_frame_parse(input->bytes, input->n, &d) ||
+	    packet_frame(c, input)) {
+		err = headers_rule(query);
+	} else if (e->query.service) {
+		err = payload_frame(c, input);
+	} else if (input->n < ETHERNET) {
+		log_error("explain: %zu bytes are no frame: --service names the service "
+			  "of a payload",
+			  input->n);
+		err = -EINVAL;
 	}
 	if (err)
 		return err;
@@ -308,6 +332,6 @@ int explain_datagram(const struct shield *shield, struct trial *trial,
 		inet_pton(AF_INET6, "::ffff:" TEST_FROM, from.address);
 	err = collect_begin(&c, shield, trial, &from);
 	if (!err)
-		err = datagram_collect(&c, input);
+		err = datagram_collect(&c, query, input);
 	return collect_end(&c, err, ret);
 }
