@@ -116,8 +116,10 @@ INFO = {"quake3": b"\\protocol\\71\\gamename\\Quake3Arena",
 
 
 def game(kind, at, *masters):
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     host, _, port = at.rpartition(":")
+    sock = socket.socket(socket.AF_INET6 if host == "::" else socket.AF_INET, socket.SOCK_DGRAM)
+    if host == "::":
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     sock.bind((host or "0.0.0.0", int(port)))
     print("ready", flush=True)
     while True:

@@ -32,6 +32,9 @@ shield_config()
 	service "nq" { protocol = netquake port = 26005 }
 	service "wide" { protocol = quake2 port = {40000, 40001, 40002} }
 	service "one" { protocol = netquake port = 26007 }
+	service "six" { protocol = netquake port = 26009 }
+	service "two" { protocol = netquake port = {26010, 26011} }
+	service "container" { protocol = netquake port = 26012 }
 	service "down" { protocol = quake3 port = 27970 }
 	service "auto" { protocol = auto port = 27920 }
 	CONFIG
@@ -75,6 +78,17 @@ start() # NAMESPACE NAME ARGUMENT...
 
 M=$NET_CLIENT
 
+# heartbeat_alone PORT: as a container's server sends them: no socket of this namespace is seen.
+heartbeat_alone()
+{
+	nsenter --net=/run/netns/server python3 - "$1" "$M" <<-'PYTHON'
+	import socket, sys
+	sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+	sock.bind(("0.0.0.0", int(sys.argv[1])))
+	sock.sendto(b"\xff\xff\xff\xffheartbeat DarkPlaces\n", (sys.argv[2], 27950))
+	PYTHON
+}
+
 begin()
 {
 	local port=27951 flaw
@@ -95,6 +109,10 @@ begin()
 	start server qw game quakeworld 27500 "$M:27000"
 	start server q2 game quake2 27910 "$M:27900"
 	start server nq game dumb 26005
+	start server six game quake3-xonotic :::26009
+	start server two game dumb 26010
+	start server two-b game quake3-xonotic 26011 "$M:27950"
+	heartbeat_alone 26012
 	start server auto game quake2 27920 "$M:27900"
 	net_check "the masters ask the servers, through the shield" \
 		net_until 10 grep -q "listed.* 26000" "$work/master.log"
@@ -111,6 +129,10 @@ test_listed()
 	net_check "a server that does not report is not" state private "$M" not-listed
 	net_check "a game is asked for by its name" state xon "$M" listed
 	net_check "a server at one address is asked there" state one "$M" listed
+	net_check "a server of IPv6 alone is asked there" of six '.game == "Xonotic"'
+	net_check "a server at the second port of two is asked" state two "$M" listed
+	net_check "a server without a socket here is not called down" of container \
+		'.heartbeats > 0 and (.why | test("unknown"))'
 	net_check "QuakeWorld's" state qw "$M" listed
 	net_check "Quake II's" state q2 "$M" listed
 	net_check "NetQuake without getinfo has no masters" of nq '.why != null and .masters == []'
@@ -171,6 +193,8 @@ test_down()
 	net_check "Quake II's of protocol = auto, which reported and is up" of auto \
 		'.heartbeats > 0 and (.why | test("are not known"))'
 	net_check "Quake II's of protocol = auto: 0" [ "$status" = 0 ]
+	listed --master "$M" --service container
+	net_check "DarkPlaces, perhaps in a container: 0" [ "$status" = 0 ]
 	listed --master "$M" --service nq
 	net_check "NetQuake, which never reports: 0" [ "$status" = 0 ]
 }

@@ -12,7 +12,6 @@
 #include "lib/util.h"
 #include "listed/listed_internal.h"
 
-#define ASKS	  256 /* questions that one call sends */
 #define QUESTIONS 4 /* for one service to one master */
 
 static bool is_same(const __be32 a[4], const __be32 b[4])
@@ -156,86 +155,6 @@ static int services_find(struct gather *g)
 		return 0;
 	log_error("status: no such service: '%s'", l->query.service);
 	return -ENOENT;
-}
-
-/* --- servers ------------------------------------------------------------- */
-
-static enum listed_part info_take(struct listed_ask *ask, const void *reply, size_t n)
-{
-	struct listed_service *s = ask->context;
-
-	if (!listed_info(reply, n, s->game, s->protocol))
-		return LISTED_BAD;
-	s->told = true;
-	return LISTED_END;
-}
-
-/* Ask the server of @s for its game and protocol, where it listens. */
-static void info_ask(struct gather *g, struct listed_service *s)
-{
-	struct listed_ask *ask = &g->asks[g->ask_count];
-	const struct shield_endpoint *place = NULL;
-
-	for (size_t i = 0; i < g->end_count && !place; i++)
-		if (g->ends[i].slot == s->slot)
-			place = &g->ends[i];
-	if (!place || g->ask_count == ASKS)
-		return;
-	*ask = (struct listed_ask){ .port = place->port,
-				    .take = info_take,
-				    .context = s };
-	memcpy(ask->address, place->address, sizeof(ask->address));
-	if (is_any(place->address))
-		listed_server_address(place->port, ask->address);
-	ask->n = (size_t)snprintf(ask->bytes, sizeof(ask->bytes),
-				  "\xff\xff\xff\xffgetinfo xxx");
-	g->ask_count++;
-}
-
-/* Return why no master is asked for @s, or NULL. `auto` is what its server says. */
-static const char *why_not(struct listed_service *s)
-{
-	/* A Quake II or QuakeWorld server sends heartbeats and knows no getinfo. */
-	s->down = !s->told && s->heartbeats && s->service.family == FAMILY_NETQUAKE;
-	if (s->down)
-		return "its server has sent heartbeats, but does not respond to getinfo "
-		       "now: is it down?";
-	switch ((enum wire_family)s->service.family) {
-	case FAMILY_NETQUAKE:
-		return s->told ? NULL
-			       : "its server does not respond to getinfo: of NetQuake "
-				 "servers only those that do (DarkPlaces, FTE, QSS) "
-				 "report to masters";
-	case FAMILY_QUAKE_ENHANCED:
-		return "Quake Enhanced has no master servers of this kind";
-	case FAMILY_MASTER:
-		return "it is a master server itself";
-	case FAMILY_AUTO:
-		s->words = s->told ? LISTED_DPMASTER : LISTED_NONE;
-		return s->told ? NULL
-			       : "with `protocol = auto` its masters are not known, and "
-				 "its server does not respond to getinfo";
-	default:
-		return NULL;
-	}
-}
-
-static int servers_ask(struct gather *g)
-{
-	struct listed *l = g->listed;
-	int err;
-
-	for (size_t i = 0; i < l->service_count; i++) {
-		struct listed_service *s = &l->services[i];
-
-		if (s->words == LISTED_DPMASTER || s->service.family == FAMILY_AUTO)
-			info_ask(g, s);
-	}
-	err = listed_ask_all(g->asks, g->ask_count, g->taken);
-	g->ask_count = 0;
-	for (size_t i = 0; i < l->service_count; i++)
-		l->services[i].why = why_not(&l->services[i]);
-	return err;
 }
 
 /* --- masters ------------------------------------------------------------- */
@@ -509,7 +428,7 @@ static int gather_all(struct gather *g)
 	int err = listed_addresses_find(g->listed);
 
 	if (!err)
-		err = servers_ask(g);
+		err = listed_servers_ask(g);
 	masters_find(g->listed);
 	if (!err)
 		err = masters_ask(g);

@@ -194,6 +194,7 @@ struct listed_service {
 	char game[LISTED_GAME], protocol[LISTED_PROTOCOL]; /* "": not known, or none */
 	bool told; /* by its server; otherwise usual protocols were asked for */
 	bool down; /* a reason of `why`: its server reported once, and is silent now */
+	size_t places, here; /* of its server: all; those with a socket here, asked */
 	__u64 heartbeats; /* that its server has sent */
 	bool listed; /* by one master at least */
 	struct listed_row rows[LISTED_MASTERS]; /* by master */

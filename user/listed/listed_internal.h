@@ -10,6 +10,8 @@
 
 #include "listed/listed.h"
 
+#define ASKS 256 /* questions that one call sends */
+
 /* A question, while its reply is read. */
 struct asked {
 	struct gather *gather;
@@ -47,10 +49,10 @@ static inline bool is_ipv4(const __be32 address[4])
 int listed_addresses_find(struct listed *l);
 
 /*
- * Tell where the server at @port of this host is asked: at loopback, or at the address
- * that its socket is bound to alone.
+ * Ask the server of each service for its game and protocol, and set why its masters are
+ * not asked. 0 or -errno, without a message.
  */
-void listed_server_address(__u16 port, __be32 ret[4]);
+int listed_servers_ask(struct gather *g);
 
 /*
  * Try the queries of a newcomer, of a source of the allow list and of each master that
