@@ -159,6 +159,7 @@ test_compared()
 	service "ffa" { protocol = quake2 port = 27961 }
 	service "duel" { protocol = auto port = 27501 }
 	service "gone" { protocol = quake3 port = 27100 }
+	service "master" { protocol = master port = 27950 }
 	service "here" { protocol = quake2 port = 27910 address = "10.77.0.2" }
 	CONFIG
 	discover -c "$work/wrong.conf"

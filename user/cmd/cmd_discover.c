@@ -44,8 +44,9 @@ const struct json_key discover_json_keys[] = {
 		 "Interface where the default route leads; null: there is none."),
 	JSON_OBJECT("servers", "object[]", NULL, "Game servers that answered.",
 		    server_keys),
-	JSON_KEY("silent", "string[]", NULL,
-		 "With -c, services without a game server that answered."),
+	JSON_KEY(
+		"silent", "string[]", NULL,
+		"With -c, services without a game server that answered; no master server's."),
 	JSON_KEY("left_out", "integer", "sockets",
 		 "Sockets for which there was no room."),
 	JSON_END,
@@ -130,6 +131,13 @@ static bool is_well(const struct found *found)
 	return true;
 }
 
+/* Return true if no server of @c answered, which should: a master server is not asked. */
+static bool is_silent(const struct found *found, const struct config_service *c)
+{
+	return c->service.family != FAMILY_MASTER &&
+	       !discover_replied(&found->servers, &found->config, c);
+}
+
 static json_t *server_json(const struct found *found, const struct discover_server *s)
 {
 	const struct config_service *c =
@@ -157,8 +165,7 @@ static int print_found_json(const struct found *found)
 		json_array_append_new(servers,
 				      server_json(found, &found->servers.rows[i]));
 	for (size_t i = 0; found->compared && i < found->config.service_count; i++)
-		if (!discover_replied(&found->servers, &found->config,
-				      &found->config.services[i]))
+		if (is_silent(found, &found->config.services[i]))
 			json_array_append_new(
 				silent,
 				json_text(found->config.services[i].service.name));
@@ -197,8 +204,7 @@ static void print_compared(const struct found *found)
 	for (size_t i = 0; i < found->config.service_count; i++) {
 		const struct config_service *c = &found->config.services[i];
 
-		if (c->service.family != FAMILY_MASTER &&
-		    !discover_replied(&found->servers, &found->config, c))
+		if (is_silent(found, c))
 			printf("service '%s': no server of this host answered%s\n",
 			       c->service.name,
 			       c->service.family == FAMILY_QUAKE_ENHANCED
