@@ -263,8 +263,8 @@ static void hear_children(struct namespaces *all, long until_ms,
 int discover_everywhere(struct discover_servers *ret, size_t *ret_failed)
 {
 	struct namespaces *all = calloc(1, sizeof(*all));
-	long until_ms = now_ms() + CHILDREN_MS;
 	struct stat st;
+	long until_ms;
 	int err = 0;
 
 	*ret_failed = 0;
@@ -281,6 +281,7 @@ int discover_everywhere(struct discover_servers *ret, size_t *ret_failed)
 	}
 	for (size_t i = 0; !err && i < all->count; i++)
 		err = child_start(&all->children[i]);
+	until_ms = now_ms() + CHILDREN_MS;
 	if (!err)
 		err = discover_here(ret); /* at the same time */
 	if (!err)
