@@ -244,6 +244,26 @@ test_containers()
 		'.servers[] | select(.port == 27961) | .process == null' "$work/out"
 }
 
+# A container with more sockets than are asked; none of them is a server's.
+test_container_of_many_sockets()
+{
+	local many
+
+	unshare --net python3 -c 'import socket, time
+kept = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(300)]
+for i, one in enumerate(kept):
+    one.bind(("0.0.0.0", 20000 + i))
+print("ready", flush=True)
+time.sleep(60)' >"$work/many" 2>&1 &
+	many=$!
+	net_until 10 grep -q ready "$work/many"
+	discover --containers --json
+	kill "$many"
+	wait "$many" 2>/dev/null
+	net_check "a container's sockets that are left out count" jq -e '.left_out == 44' "$work/out"
+	net_check "and a warning says so" grep -q 'discover: 44 sockets were left out' "$work/err"
+}
+
 # A host without a socket is done at once; a container where one is silent is asked to the end.
 test_containers_of_an_empty_host()
 {
@@ -304,6 +324,7 @@ test_written
 test_compared
 test_multicast
 test_containers
+test_container_of_many_sockets
 test_containers_of_an_empty_host
 test_host_without_ipv6
 test_too_many_containers

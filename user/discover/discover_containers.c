@@ -160,7 +160,10 @@ static bool rights_drop(void)
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !capng_apply(CAPNG_SELECT_CAPS);
 }
 
-/* In a child: enter @namespace, ask, and write every server found to @pipe. */
+/*
+ * In a child: enter @namespace, ask, and write every server found to @pipe, then how many
+ * sockets were left out. child_read() tells both by their sizes.
+ */
 static void ask_there(int namespace, int pipe)
 {
 	struct discover_servers *found = calloc(1, sizeof(*found));
@@ -173,7 +176,7 @@ static void ask_there(int namespace, int pipe)
 	for (size_t i = 0; i < found->count; i++)
 		if (write(pipe, &found->rows[i], sizeof(found->rows[i])) < 0)
 			_exit(1);
-	_exit(0);
+	_exit(write(pipe, &found->left_out, sizeof(found->left_out)) < 0);
 }
 
 static int child_start(struct child *c)
@@ -194,12 +197,19 @@ static int child_start(struct child *c)
 	return -errno;
 }
 
-/* Add a server that a child has written. False: it has no more. */
+/* Add what a child has written. False: it has no more. */
 static bool child_read(struct child *c, struct discover_servers *ret)
 {
 	struct discover_server s;
 	ssize_t n = read(c->fd, &s, sizeof(s));
+	size_t left_out;
 
+	_Static_assert(sizeof(left_out) < sizeof(s), "two sizes");
+	if (n == (ssize_t)sizeof(left_out)) {
+		memcpy(&left_out, &s, sizeof(left_out));
+		ret->left_out += left_out;
+		return true;
+	}
 	if (n != (ssize_t)sizeof(s))
 		return false;
 	s.container = true;
