@@ -61,6 +61,85 @@ static void a_spool_that_is_full(void **state)
 	assert_int_equal(count(INCIDENT_STARTED, false), 2);
 }
 
+/* An end that the spool does not take is put once there is room, and not twice. */
+static void an_end_waits_for_room(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	flood(0, 1000);
+	flood(1, 1000);
+	second();
+	spool_says = -EDQUOT;
+	stderr_catch();
+	seconds(20);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'/bin/tell' is not told yet of the end of attack "
+				     "20261122T144503Z-0: 64 events wait in"));
+	assert_null(strstr(strstr(said, "Z-0:") + 1, "Z-0:")); /* once */
+	assert_int_equal(count(INCIDENT_ENDED, true), 0);
+	spool_says = 0;
+	seconds(3);
+	assert_int_equal(count(INCIDENT_ENDED, true), 2);
+	assert_string_equal(first(INCIDENT_ENDED, true)->id, "20261122T144503Z-0");
+}
+
+/* The ends that wait when the daemon ends are put then, or lost with a message. */
+static void ends_that_wait_at_the_stop(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	flood(0, 1000);
+	second();
+	spool_says = -ENOSPC;
+	stderr_catch();
+	seconds(11);
+	spool_says = 0;
+	stop();
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	start();
+	second();
+	flood(0, 1000);
+	second();
+	spool_says = -ENOSPC;
+	seconds(11);
+	stop();
+	stderr_release(said, sizeof(said));
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	assert_non_null(strstr(said, "Z-0: the daemon ends"));
+	assert_null(strstr(strstr(said, "daemon ends") + 1, "daemon ends")); /* once */
+}
+
+/* As many ends wait as the spool has room for; the oldest are given up first. */
+static void ends_that_wait_are_bounded(void **state)
+{
+	static char said[65536];
+
+	(void)state;
+	services(90);
+	second();
+	stderr_catch();
+	/* Ninety attacks that last, of which the command is told in three hours. */
+	for (size_t half_hour = 0; half_hour < 9; half_hour++) {
+		stats.time_ms += 1800000;
+		stats.steady_ms += 1800000;
+		for (size_t i = 0; i < 30 * (half_hour / 3 + 1); i++)
+			flood(i, 10000);
+		second();
+	}
+	spool_says = -EDQUOT;
+	seconds(15);
+	stderr_release(said, sizeof(said));
+	assert_int_equal(count(INCIDENT_STARTED, true), 90);
+	assert_int_equal(count(INCIDENT_ENDED, false), 90);
+	assert_non_null(strstr(said, "-25: too many others wait"));
+	assert_null(strstr(said, "-26: too many others wait"));
+	spool_says = 0;
+	second();
+	assert_int_equal(count(INCIDENT_ENDED, true), COMMAND_ENDS);
+}
+
 /* A start that the spool does not take counts for nothing in the limit per hour. */
 static void untold_starts_leave_room(void **state)
 {
@@ -180,6 +259,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(commands_are_bounded),
 		T(a_spool_that_is_full),
+		T(an_end_waits_for_room),
+		T(ends_that_wait_at_the_stop),
+		T(ends_that_wait_are_bounded),
 		T(untold_starts_leave_room),
 		T(an_untold_start_has_no_end),
 		T(an_untold_start_has_no_end_after_a_restart),

@@ -50,12 +50,14 @@ static bool limit_allows(struct attack_command *c, int64_t steady_ms)
 }
 
 /*
- * Put @event with @object into the spool. @untold: how many attacks were kept from the
- * command before. 0 or -errno; @first: after a message.
+ * Put @event of the attack in @object into the spool. @untold: how many attacks were kept
+ * from the command before. 0 or -errno; @first: after a message.
  */
-static int put(const struct attack_command *c, const struct incident *i,
-	       enum incident_event event, json_t *object, int untold, bool first)
+static int put(const struct attack_command *c, enum incident_event event, json_t *object,
+	       int untold, bool first)
 {
+	const char *id = json_string_value(json_object_get(object, "id"));
+	const char *later = event == INCIDENT_ENDED ? "yet of the end of" : "of";
 	json_t *copy = json_copy(object);
 	char name[INCIDENT_ID + 16];
 	int err;
@@ -64,18 +66,58 @@ static int put(const struct attack_command *c, const struct incident *i,
 	json_object_set_new(copy, "told", json_true());
 	if (untold)
 		json_object_set_new(copy, "untold", json_integer(untold));
-	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));
+	snprintf(name, sizeof(name), "%s.%s", id, incident_event_name(event));
 	err = copy ? spool_put(SPOOL_DIR, name, copy) : -ENOMEM;
 	json_decref(copy);
 	if (err == -EDQUOT && first)
-		log_error("'%s' is not told of attack %s: %d events wait in '" SPOOL_DIR
+		log_error("'%s' is not told %s attack %s: %d events wait in '" SPOOL_DIR
 			  "' already, and are not taken",
-			  c->command, i->id, SPOOL_MAX);
+			  c->command, later, id, SPOOL_MAX);
 	else if (err && first)
-		log_error("'%s' is not told of attack %s: cannot write to '" SPOOL_DIR
+		log_error("'%s' is not told %s attack %s: cannot write to '" SPOOL_DIR
 			  "': %s",
-			  c->command, i->id, strerror(-err));
+			  c->command, later, id, strerror(-err));
 	return err;
+}
+
+/* Give up the oldest of c->ends, for @why. */
+static void ends_give_up(struct attack_command *c, const char *why)
+{
+	const json_t *oldest = json_array_get(c->ends, 0);
+
+	log_error("'%s' is not told of the end of attack %s: %s", c->command,
+		  json_string_value(json_object_get(oldest, "id")), why);
+	json_array_remove(c->ends, 0);
+}
+
+/* Put the ends that the spool did not take before, in their order. 0 or -errno. */
+static int ends_put(struct attack_command *c)
+{
+	int err = 0;
+
+	while (!err && json_array_size(c->ends)) {
+		err = put(c, INCIDENT_ENDED, json_array_get(c->ends, 0), c->untold,
+			  false);
+		if (!err) {
+			c->untold = 0;
+			json_array_remove(c->ends, 0);
+		}
+	}
+	return err;
+}
+
+/* Tell the command of an end, or keep it in c->ends until the spool takes it. */
+static void notify_end(struct attack_command *c, json_t *object)
+{
+	if (!put(c, INCIDENT_ENDED, object, c->untold, true)) {
+		c->untold = 0;
+		return;
+	}
+	if (!c->ends)
+		c->ends = json_array();
+	if (json_array_size(c->ends) >= COMMAND_ENDS)
+		ends_give_up(c, "too many others wait");
+	json_array_append(c->ends, object);
 }
 
 /*
@@ -90,7 +132,7 @@ static void notify_start(struct attack_command *c, struct incident *i,
 	int untold = c->untold - (!first && c->untold > 0);
 
 	if (limit_allows(c, i->reported_ms)) {
-		i->told = !put(c, i, INCIDENT_STARTED, object, untold, first);
+		i->told = !put(c, INCIDENT_STARTED, object, untold, first);
 		if (i->told)
 			c->starts_ms += START_EACH_MS;
 	} else if (first && !c->untold) {
@@ -112,9 +154,8 @@ void attack_command_notify(struct attack_command *c, struct incident *i,
 		return;
 	if (event != INCIDENT_ENDED && !i->told)
 		notify_start(c, i, event, object);
-	else if (event == INCIDENT_ENDED && i->told &&
-		 !put(c, i, event, object, c->untold, true))
-		c->untold = 0;
+	else if (event == INCIDENT_ENDED && i->told)
+		notify_end(c, object);
 }
 
 void attack_command_check(struct attack_command *c)
@@ -126,4 +167,16 @@ void attack_command_check(struct attack_command *c)
 			 "' are not taken. Is quakeshield-attack.path enabled?",
 			 c->command);
 	c->stale = stale;
+	if (c->command[0])
+		ends_put(c);
+}
+
+void attack_command_stop(struct attack_command *c)
+{
+	if (c->command[0])
+		ends_put(c);
+	while (json_array_size(c->ends))
+		ends_give_up(c, "the daemon ends");
+	json_decref(c->ends);
+	c->ends = NULL;
 }

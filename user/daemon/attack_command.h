@@ -4,7 +4,9 @@
  * attacks, as files for spool.h. Called by incident_monitor.c. It starts no process.
  *
  * The command is told of an end only if it was told of the start, by this daemon or by an
- * earlier one: it may have to undo what it did then.
+ * earlier one: it may have to undo what it did then. An end that the spool does not take
+ * is put again each second; those that wait when the daemon ends are lost, with a
+ * message.
  */
 #ifndef ATTACK_COMMAND_H
 #define ATTACK_COMMAND_H
@@ -12,14 +14,17 @@
 #include <jansson.h>
 
 #include "config/config.h"
+#include "daemon/spool.h"
 #include "incident/incident.h"
 
 #define COMMAND_STARTS_HOUR 30 /* attacks an hour for which the command is run */
+#define COMMAND_ENDS	    SPOOL_MAX /* that wait for room; the oldest gives way */
 
 struct attack_command {
 	char command[CONFIG_COMMAND]; /* "": none is run */
 	int64_t starts_ms; /* steady: state of COMMAND_STARTS_HOUR, as in limit.h */
 	int untold; /* attacks since the command was last told of one */
+	json_t *ends; /* objects that the spool did not take; NULL: none so far */
 	bool stale; /* so is the spool, and that was logged */
 };
 
@@ -38,7 +43,13 @@ void attack_command_take(struct attack_command *c, const struct config *config,
 void attack_command_notify(struct attack_command *c, struct incident *i,
 			   enum incident_event event, json_t *object);
 
-/* Log once that events in the spool are not taken. Called once a second. */
+/*
+ * Log once that events in the spool are not taken, and put the ends that wait for room in
+ * it. Called once a second.
+ */
 void attack_command_check(struct attack_command *c);
+
+/* Put the ends that wait a last time, log those that are lost, and free all. */
+void attack_command_stop(struct attack_command *c);
 
 #endif /* ATTACK_COMMAND_H */

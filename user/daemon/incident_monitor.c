@@ -483,6 +483,7 @@ void incident_monitor_stop(struct incident_monitor *m)
 			       m->capture[slot]);
 		incident_forget(&m->watches[slot]);
 	}
+	attack_command_stop(&m->command);
 	unlink(m->now_path);
 	json_decref(m->past);
 	json_decref(m->unsaved);
