@@ -13,6 +13,20 @@
 
 static char said[4096];
 
+static int *lost_map; /* usleep() loses it once the settings of amplification changed */
+static struct amplification_limit lost_from;
+
+/* As libc's, and something may go wrong meanwhile. */
+int usleep(useconds_t us)
+{
+	struct timespec time = { .tv_nsec = (long)us * 1000 };
+
+	if (lost_map &&
+	    memcmp(&shield.shared->amplification, &lost_from, sizeof(lost_from)) != 0)
+		*lost_map = -1;
+	return nanosleep(&time, NULL);
+}
+
 /* --- tests ----------------------------------------------------------------------------
  */
 
@@ -318,6 +332,7 @@ static void refused(int err, const char *message)
 	assert_string_equal(said, message);
 	SAME(generation);
 	SAME(tables);
+	SAME(amplification);
 }
 
 static void what_does_not_fit(void **state)
@@ -397,6 +412,23 @@ static void what_cannot_be_written(void **state)
 	shield.lock = own_lock();
 }
 
+/* The settings are stored, and what they need then fails: those before are in force. */
+static void what_fails_half_way(void **state)
+{
+	int map = shield.amplification;
+
+	(void)state;
+	add("stays", FAMILY_QUAKE3, 27960);
+	apply((const __u32[]){ 0 }, 1, 0);
+	config->amplification_strict = true;
+	lost_from = shield.shared->amplification;
+	lost_map = &shield.amplification;
+	refused(-EBADF, UNWRITTEN);
+	lost_map = NULL;
+	assert_int_equal(shield.amplification, -1);
+	shield.amplification = map;
+}
+
 /* It is let go of, when it went well and when it did not. */
 static void the_lock_is_let_go(void **state)
 {
@@ -425,7 +457,8 @@ int main(void)
 		TEST(one_after_the_other),     TEST(names_alike_are_two),
 		TEST(ports_that_were_learned), TEST(debts_of_one_sort),
 		TEST(what_is_shown),	       TEST(what_does_not_fit),
-		TEST(what_cannot_be_written),  TEST(the_lock_is_let_go),
+		TEST(what_cannot_be_written),  TEST(what_fails_half_way),
+		TEST(the_lock_is_let_go),
 	};
 	struct shield probe;
 

@@ -209,26 +209,6 @@ static void clear_endpoints(const struct shield *s, __u32 generation)
 }
 
 /*
- * Write @values to the @count entries of @map from @first on, in one call. 0 or -errno.
- */
-static int write_half(int map, const void *values, __u32 count, __u32 first)
-{
-	LIBBPF_OPTS(bpf_map_batch_opts, opts);
-	__u32 *keys = calloc(count, sizeof(*keys));
-	__u32 written = count;
-	int err = 0;
-
-	if (!keys)
-		return -ENOMEM;
-	for (__u32 i = 0; i < count; i++)
-		keys[i] = first + i;
-	if (bpf_map_update_batch(map, keys, values, &written, &opts) || written != count)
-		err = -errno;
-	free(keys);
-	return err;
-}
-
-/*
  * Let each new service start from zero. Called by write_plan() before the generation
  * changes. Packets of the service before may use the slot until then, if find_free() had
  * no slot without a service: the new service starts with what they count meanwhile. All
@@ -273,22 +253,39 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 	return err;
 }
 
+/* Arguments of one call that empties the map amplification. */
+struct empty_lines {
+	__u32 keys[1 << AMPLIFICATION_BITS];
+	struct amplification_line lines[1 << AMPLIFICATION_BITS];
+};
+
+/* Return the above, to be freed; NULL: not enough memory. */
+static struct empty_lines *empty_lines(void)
+{
+	struct empty_lines *empty = calloc(1, sizeof(*empty));
+
+	for (__u32 i = 0; empty && i < ARRAY_SIZE(empty->keys); i++)
+		empty->keys[i] = i;
+	return empty;
+}
+
 /* Forget all debts and credits of prefixes. 0 or -errno. Called by apply_amplification().
  */
-static int forget_amplification(struct shield *s)
+static int forget_amplification(struct shield *s, const struct empty_lines *empty)
 {
-	struct amplification_line *zeros =
-		calloc(1 << AMPLIFICATION_BITS, sizeof(*zeros));
-	int err = zeros ? write_half(s->amplification, zeros, 1 << AMPLIFICATION_BITS, 0)
-			: -ENOMEM;
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	__u32 count = ARRAY_SIZE(empty->keys), written = count;
 
-	free(zeros);
-	return err;
+	if (bpf_map_update_batch(s->amplification, empty->keys, empty->lines, &written,
+				 &opts) ||
+	    written != count)
+		return -errno;
+	return 0;
 }
 
 /*
  * Write the settings of the anti-amplification limit. Takes effect at once, before the
- * generation changes. 0 or -errno.
+ * generation changes. 0, or -errno: then the settings before are in force.
  *
  * Debts in time and debts in bytes do not mix, and a debt by a larger window must not
  * last in a smaller one: then all begin from zero. A packet that began before the
@@ -298,10 +295,10 @@ static int forget_amplification(struct shield *s)
  */
 static int apply_amplification(struct shield *s, const struct config *config)
 {
-	const struct amplification_limit *now = &s->shared->amplification;
+	const struct amplification_limit before = s->shared->amplification;
 	struct amplification_limit amplification = { 0 };
-	bool forget;
-	int err = 0;
+	struct empty_lines *empty;
+	int err;
 
 	if (config->amplification_strict) {
 		amplification.byte_ns = AMPLIFICATION_GRAIN_NS;
@@ -313,17 +310,22 @@ static int apply_amplification(struct shield *s, const struct config *config)
 		amplification.byte_ns =
 			amplification.window_ns / config_allowance(config);
 	}
-	forget = amplification.strict != now->strict ||
-		 amplification.window_ns < now->window_ns;
-	if (forget)
-		err = forget_amplification(s);
-	if (err)
-		return err;
-	s->shared->amplification = amplification;
-	if (forget) {
-		usleep(20000);
-		err = forget_amplification(s);
+	if (amplification.strict == before.strict &&
+	    amplification.window_ns >= before.window_ns) {
+		s->shared->amplification = amplification;
+		return 0;
 	}
+	/* For both times, so that no memory is missing once the settings are stored. */
+	empty = empty_lines();
+	err = empty ? forget_amplification(s, empty) : -ENOMEM;
+	if (!err) {
+		s->shared->amplification = amplification;
+		usleep(20000);
+		err = forget_amplification(s, empty);
+		if (err)
+			s->shared->amplification = before;
+	}
+	free(empty);
 	return err;
 }
 
