@@ -65,6 +65,7 @@ static struct world {
 	size_t reads;
 	const char *veth; /* the interface that is one */
 	__u32 generation; /* of what is in force */
+	int locked; /* calls of shield_lock() without shield_unlock() */
 	enum pins_life life;
 	bool misspoken;
 	const char *days; /* what happens: see loop_run() */
@@ -157,12 +158,14 @@ int call_config(const struct call *call, struct config *ret)
 
 int in_force_write(const char *pin_dir, const struct config *config)
 {
+	assert_int_equal(w->locked, 1);
 	note("of %s: ", text(pin_dir));
 	return does_config("in_force", config);
 }
 
 int in_force_correct(const char *pin_dir, const struct config *config)
 {
+	assert_int_equal(w->locked, 1);
 	note("of %s: ", text(pin_dir));
 	return does_config("in_force, corrected", config);
 }
@@ -170,6 +173,7 @@ int in_force_correct(const char *pin_dir, const struct config *config)
 /* The next one of the files. */
 int in_force_read(const char *pin_dir, enum in_force which, struct config *ret)
 {
+	assert_int_equal(w->locked, 1);
 	note("of %s: %s\n", text(pin_dir), which == IN_FORCE ? "current" : "previous");
 	return call_config(NULL, ret);
 }
@@ -233,11 +237,27 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 	return does("detach");
 }
 
+int shield_lock(struct shield *shield)
+{
+	assert_ptr_equal(shield, SHIELD);
+	if (w->fails && !strcmp(w->fails, "lock"))
+		return w->err;
+	w->locked++;
+	return 0;
+}
+
+void shield_unlock(struct shield *shield)
+{
+	assert_ptr_equal(shield, SHIELD);
+	w->locked--;
+}
+
 int shield_apply(struct shield *shield, const struct config *config)
 {
 	int err;
 
 	assert_ptr_equal(shield, SHIELD);
+	assert_int_equal(w->locked, 1);
 	err = does_config("apply", config);
 	w->generation += !err;
 	return err;

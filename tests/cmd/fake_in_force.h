@@ -11,10 +11,28 @@
 #include <stdlib.h>
 
 #include "daemon/in_force.h"
+#include "shield/shield.h"
 
 static struct config *fake_in_force[2]; /* by enum in_force; NULL: there is none */
 static bool fake_in_force_kept; /* false: nothing is ever written */
 static bool fake_in_force_stuck; /* the daemon writes nothing */
+
+static int fake_lock_says; /* what shield_lock() returns */
+static int fake_locked; /* calls without shield_unlock() */
+static bool fake_in_force_raced; /* read or written by `reload -c` without the lock */
+
+int shield_lock(struct shield *shield)
+{
+	(void)shield;
+	fake_locked += !fake_lock_says;
+	return fake_lock_says;
+}
+
+void shield_unlock(struct shield *shield)
+{
+	(void)shield;
+	fake_locked--;
+}
 
 void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
 {
@@ -26,6 +44,7 @@ void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
 int in_force_write(const char *pin_dir, const struct config *config)
 {
 	(void)pin_dir;
+	fake_in_force_raced |= !fake_locked;
 	if (!fake_in_force_kept)
 		return -EROFS;
 	free(fake_in_force[IN_FORCE_PREVIOUS]);

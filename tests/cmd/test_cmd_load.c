@@ -124,6 +124,7 @@ int shield_check_attach(const char *pin_dir, const char *interface, enum holder 
 int shield_apply(struct shield *shield, const struct config *config)
 {
 	(void)shield;
+	assert_int_equal(fake_locked, 1);
 	*applied = *config;
 	generation += !apply_says;
 	return apply_says;
@@ -384,6 +385,15 @@ static void a_reload_says_what_it_changes(void **state)
 	apply_says = -ENOSPC;
 	refused(reload, EXIT_REST, "");
 	assert_int_equal(fake_in_force[IN_FORCE]->services[0].ports[0], 9);
+	apply_says = 0;
+	fake_lock_says = -EWOULDBLOCK;
+	refused(reload, EXIT_REST, "");
+	refused("reload --undo", EXIT_REST, "");
+	assert_int_equal(fake_in_force[IN_FORCE]->services[0].ports[0], 9);
+	fake_lock_says = 0;
+	/* Each was written before another process could apply one. */
+	assert_false(fake_in_force_raced);
+	assert_int_equal(fake_locked, 0);
 	in_force_remove(NULL);
 	fake_in_force_kept = false;
 }

@@ -398,6 +398,21 @@ static void what_could_not_be_settled_is_tried_again(void **state)
 	      ME "ready\n" VETH VETH VETH AGAIN KEPT);
 }
 
+/* Nothing is read, applied or written while another process holds the lock. */
+static void a_lock_of_another_process_is_kept(void **state)
+{
+	(void)state;
+	w->fails = "lock";
+	w->err = -EWOULDBLOCK;
+	w->days = "v.h.";
+	live("run");
+	assert_null(strstr(w->log, "in_force"));
+	assert_null(strstr(w->log, "apply"));
+	assert_null(strstr(w->log, "attach_monitor_reload"));
+	assert_non_null(strstr(w->log, "notify READY=1\n"));
+	assert_non_null(strstr(said_err, ME "the old configuration stays in force\n"));
+}
+
 /* The configuration of `reload -c` is resolved again, and not the daemon's own. */
 static void a_configuration_of_reload_is_resolved_again(void **state)
 {
@@ -504,6 +519,7 @@ int main(void)
 		TEST(a_server_of_another_family_is_said_once),
 		TEST(another_interface_of_that_name),
 		TEST(what_could_not_be_settled_is_tried_again),
+		TEST(a_lock_of_another_process_is_kept),
 		TEST(a_configuration_of_reload_is_resolved_again),
 		TEST(who_takes_it_down_at_its_end),
 		TEST(what_is_private_ends_with_it),

@@ -13,12 +13,18 @@
 
 static char said[4096];
 
+static useconds_t lock_waited; /* for the lock of another process, without a wait */
 static int *lost_map; /* usleep() loses it once the settings of amplification changed */
 static struct amplification_limit lost_from;
 
 /* As libc's, and something may go wrong meanwhile. */
 int usleep(useconds_t us)
 {
+	static const useconds_t poll = 5000;
+
+	lock_waited += us == poll ? us : 0;
+	if (us == poll)
+		return 0;
 	struct timespec time = { .tv_nsec = (long)us * 1000 };
 
 	if (lost_map &&
@@ -445,6 +451,19 @@ static void the_lock_is_let_go(void **state)
 		assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
 		flock(other, LOCK_UN);
 	}
+	/* And it is waited for for a while; what is applied meanwhile stays. */
+	config->service_count = 0;
+	assert_int_equal(flock(other, LOCK_EX), 0);
+	refused(-EWOULDBLOCK, "quakeshield: cannot lock '/a/directory': another process "
+			      "has held it for 2 seconds: `lslocks` shows which\n");
+	assert_in_range(lock_waited, 2000000, 2100000);
+	flock(other, LOCK_UN);
+	/* The caller's own lasts until the caller lets go. */
+	assert_int_equal(shield_lock(&shield), 0);
+	assert_int_equal(shield_apply(&shield, config), 0);
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
+	shield_unlock(&shield);
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
 	close(other);
 }
 

@@ -335,46 +335,6 @@ static void say_unasked(const char *first, size_t count)
 		 first, more, count == 1 ? "is" : "are", count == 1 ? "it" : "them");
 }
 
-/* Apply a file that need not be the daemon's, or without a daemon the previous one. */
-static int reload_here(const struct reload *r)
-{
-	struct config *config = calloc(1, sizeof(*config));
-	struct config_adjusted adjusted;
-	const char *first = NULL;
-	char veth[IF_NAMESIZE];
-	size_t fresh = 0;
-	int err = -ENOMEM;
-
-	if (!config)
-		return err;
-	err = r->undo ? in_force_read(r->pin, IN_FORCE_PREVIOUS, config)
-		      : call_config(r->call, config);
-	if (!err)
-		run_config_own_names(config);
-	if (!err)
-		config_resolve(config, shield_return_path_unavailable(r->shield, veth),
-			       &adjusted);
-	if (!err && r->daemon.pid <= 0)
-		without_daemon(config);
-	if (!err && r->daemon.observe)
-		config->observe = true; /* it was started so, and is to be ended so */
-	if (!err && r->daemon.pid > 0 && !config->observe)
-		fresh = newcomers(r->shield, config, &first);
-	if (!err)
-		err = shield_apply(r->shield, config);
-	if (!err) {
-		say_unattached(r->shield, config);
-		keep_daemons(r, config);
-		in_force_write(r->pin, config);
-	}
-	if (!err && fresh)
-		say_unasked(first, fresh);
-	if (!err)
-		err = reloaded(r, true);
-	free(config);
-	return err;
-}
-
 static void read_before(struct reload *r)
 {
 	free(r->before);
@@ -383,6 +343,64 @@ static void read_before(struct reload *r)
 		free(r->before);
 		r->before = NULL;
 	}
+}
+
+/*
+ * Apply @config, or for --undo the previous one, which is read into it, and write that it
+ * is in force. Called by reload_here(), under the lock of the shield. 0, or -errno after
+ * a message.
+ */
+static int apply_here(struct reload *r, struct config *config)
+{
+	struct config_adjusted adjusted;
+	const char *first = NULL;
+	char veth[IF_NAMESIZE];
+	size_t fresh = 0;
+	int err = r->undo ? in_force_read(r->pin, IN_FORCE_PREVIOUS, config) : 0;
+
+	if (err)
+		return err;
+	/* Another process may have applied one since reload_once(). */
+	read_before(r);
+	run_config_own_names(config);
+	config_resolve(config, shield_return_path_unavailable(r->shield, veth),
+		       &adjusted);
+	if (r->daemon.pid <= 0)
+		without_daemon(config);
+	if (r->daemon.observe)
+		config->observe = true; /* it was started so, and is to be ended so */
+	if (r->daemon.pid > 0 && !config->observe)
+		fresh = newcomers(r->shield, config, &first);
+	err = shield_apply(r->shield, config);
+	if (err)
+		return err;
+	say_unattached(r->shield, config);
+	keep_daemons(r, config);
+	in_force_write(r->pin, config);
+	if (fresh)
+		say_unasked(first, fresh);
+	return 0;
+}
+
+/* Apply a file that need not be the daemon's, or without a daemon the previous one. */
+static int reload_here(struct reload *r)
+{
+	struct config *config = calloc(1, sizeof(*config));
+	int err = -ENOMEM;
+
+	if (!config)
+		return err;
+	err = r->undo ? 0 : call_config(r->call, config);
+	if (!err)
+		err = shield_lock(r->shield);
+	if (!err) {
+		err = apply_here(r, config);
+		shield_unlock(r->shield);
+	}
+	if (!err)
+		err = reloaded(r, true);
+	free(config);
+	return err;
 }
 
 static int reload_once(struct reload *r)

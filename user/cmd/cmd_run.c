@@ -66,11 +66,9 @@ struct daemon {
 	bool claimed; /* the pid file is ours */
 };
 
-/* Put all of @fresh in force now, in place of what was. */
+/* Do by @fresh, which is applied, all that the daemon does, in place of what was. */
 static void take_config(struct daemon *d, struct config *fresh)
 {
-	/* First, since `reload` waits for it, and to attach may take seconds. */
-	in_force_write(d->pin, fresh);
 	attach_monitor_reload(&d->monitor, fresh);
 	serve_reload(d->serve, fresh);
 	incident_monitor_reload(d->incidents, fresh);
@@ -91,15 +89,34 @@ static int read_next(struct daemon *d, bool undo, struct config *ret)
 		    : run_config_read(&d->wants, ret);
 }
 
+/*
+ * Read into @fresh what a reload puts in force, apply it and write it. False, after a
+ * message: what was in force stays.
+ */
+static bool apply_next(struct daemon *d, bool undo, struct config *fresh)
+{
+	bool applied;
+
+	if (!fresh || shield_lock(d->shield))
+		return false;
+	applied = !read_next(d, undo, fresh) &&
+		  !attach_monitor_precheck(&d->monitor, fresh) &&
+		  !shield_apply(d->shield, fresh);
+	if (applied) {
+		d->generation = shield_generation(d->shield);
+		/* `reload` waits for it, and to attach may take seconds. */
+		in_force_write(d->pin, fresh);
+	}
+	shield_unlock(d->shield);
+	return applied;
+}
+
 static void reload(struct daemon *d, bool undo)
 {
 	struct config *fresh = calloc(1, sizeof(*fresh));
 
 	sd_notify(0, "RELOADING=1");
-	if (fresh && !read_next(d, undo, fresh) &&
-	    !attach_monitor_precheck(&d->monitor, fresh) &&
-	    !shield_apply(d->shield, fresh)) {
-		d->generation = shield_generation(d->shield);
+	if (apply_next(d, undo, fresh)) {
 		take_config(d, fresh);
 		d->report_again = true;
 	} else {
@@ -161,10 +178,10 @@ static struct config *in_force(struct daemon *d)
 }
 
 /*
- * Resolve and apply what is in force again: another interface has come, or gone, under a
- * name that was waited for. As long as it is not applied it is tried again.
+ * Resolve and apply what is in force again. Called by resolve_again(), under the lock of
+ * the shield.
  */
-static void resolve_again(struct daemon *d)
+static void resolve_locked(struct daemon *d)
 {
 	bool before = d->wants.no_return_path;
 	struct config *now = in_force(d);
@@ -189,6 +206,18 @@ static void resolve_again(struct daemon *d)
 	}
 	if (now != d->config)
 		free(now);
+}
+
+/*
+ * Resolve and apply what is in force again: another interface has come, or gone, under a
+ * name that was waited for. As long as it is not applied it is tried again.
+ */
+static void resolve_again(struct daemon *d)
+{
+	if (shield_lock(d->shield))
+		return;
+	resolve_locked(d);
+	shield_unlock(d->shield);
 }
 
 /*
@@ -400,6 +429,20 @@ static int claim(const struct daemon *d)
 	return pidfile_claim(d->pin, &facts);
 }
 
+/*
+ * Write that the daemon's configuration is in force, unless another process has applied
+ * one since start_shield(), and written that. Without the lock nothing is written, after
+ * a message: the shield works without the file.
+ */
+static void write_first(struct daemon *d)
+{
+	if (shield_lock(d->shield))
+		return;
+	if (shield_generation(d->shield) == d->generation)
+		in_force_write(d->pin, d->config);
+	shield_unlock(d->shield);
+}
+
 static int start(struct daemon *d)
 {
 	int err = run_config_read(&d->wants, d->config);
@@ -423,7 +466,7 @@ static int start(struct daemon *d)
 	/* Last: a start that fails leaves what the daemon before it has protected. */
 	attach_monitor_let_go(&d->monitor);
 	shield_retire(d->shield);
-	in_force_write(d->pin, d->config);
+	write_first(d);
 	return 0;
 }
 

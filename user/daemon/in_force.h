@@ -22,10 +22,11 @@ enum in_force {
 void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX]);
 
 /*
- * Write that @config is in force now. The former one becomes the previous one, unless
- * it is the same. Called after a configuration was applied, by the daemon or by `reload`.
- * 0, or -errno, after a warning: the shield works without the files. Then the former one
- * is the previous one all the same, and none is said to be in force.
+ * Write that @config is in force now; the caller holds shield_lock(). The former one
+ * becomes the previous one, unless it is the same. Called after a configuration was
+ * applied, by the daemon or by `reload`. 0, or -errno, after a warning: the shield works
+ * without the files. Then the former one is the previous one all the same, and none is
+ * said to be in force.
  */
 int in_force_write(const char *pin_dir, const struct config *config);
 

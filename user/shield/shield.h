@@ -144,8 +144,20 @@ void shield_retire(struct shield *shield);
 int shield_detach(const char *pin_dir, size_t *ret_count);
 
 /*
+ * Keep other processes from applying a configuration, until shield_unlock(). Calls nest.
+ * 0; -EWOULDBLOCK: another process has held the lock for 2 seconds, or -errno, after a
+ * message. Hold it from before the configuration in force is read until the one that was
+ * applied is written (in_force.h): of two processes the later one else applies, or
+ * writes, what the other has replaced.
+ */
+int shield_lock(struct shield *shield);
+/* Let go of the lock, at the call that pairs with the first shield_lock(). */
+void shield_unlock(struct shield *shield);
+
+/*
  * Apply @config in one step: programs see the old or the new one, never a mixture.
- * Services keep their state if they keep their name. Takes the directory's lock.
+ * Services keep their state if they keep their name. Takes the lock of
+ * shield_lock().
  */
 int shield_apply(struct shield *shield, const struct config *config);
 

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -502,13 +501,11 @@ int shield_apply_locked(struct shield *s, const struct config *config)
 
 int shield_apply(struct shield *s, const struct config *config)
 {
-	int err;
+	int err = shield_lock(s);
 
-	if (flock(s->lock, LOCK_EX)) {
-		log_error("cannot lock '%s': %s", s->dir, strerror(errno));
-		return -errno;
-	}
+	if (err)
+		return err;
 	err = shield_apply_locked(s, config);
-	flock(s->lock, LOCK_UN);
+	shield_unlock(s);
 	return err;
 }

@@ -63,6 +63,7 @@ struct shield {
 	char dir[PATH_MAX];
 	bool dir_new; /* shield_load() has made it */
 	int lock; /* the directory, for flock() */
+	unsigned int lock_depth; /* calls of shield_lock() without shield_unlock() */
 	int program; /* at the interface's ingress; -1: opened to read only */
 	int egress; /* the program at its egress */
 	int joined; /* the one behind @program in generic mode */

@@ -326,14 +326,14 @@ void shield_lists_expire(struct shield *s)
 	if (!due || e.now < due)
 		return;
 	e.found = calloc(LIST_MAX, sizeof(*e.found));
-	if (e.found && !flock(s->lock, LOCK_EX)) {
+	if (e.found && !flock(s->lock, LOCK_EX | LOCK_NB)) {
 		list_end(s, LIST_ALLOW, &e);
 		list_end(s, LIST_DENY, &e);
 		list_end(s, LIST_FOLLOW, &e);
 		s->shared->acl_end_ns = e.next;
 		flock(s->lock, LOCK_UN);
 	}
-	free(e.found); /* without memory: at the next time */
+	free(e.found); /* without memory or the lock: at the next time */
 }
 
 /* --- the configuration's ----------------------------------------------------------- */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_lock.c - the lock of a shield: flock() of the directory of its pins. The kernel
+ * drops it with the process that holds it.
+ *
+ * Called by shield_apply(), and by the commands that also write which configuration is in
+ * force (in_force.h): a reader of that file under the lock finds what the tables have.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+#include "shield/shield_internal.h"
+
+#define LOCK_WAIT_MS 2000 /* `reload` waits 5 seconds for a daemon that waits for it */
+#define LOCK_POLL_MS 5
+
+int shield_lock(struct shield *s)
+{
+	int err = 0;
+
+	if (s->lock_depth++)
+		return 0;
+	for (int waited = 0; waited <= LOCK_WAIT_MS; waited += LOCK_POLL_MS) {
+		err = flock(s->lock, LOCK_EX | LOCK_NB) ? -errno : 0;
+		if (err != -EWOULDBLOCK)
+			break;
+		usleep(LOCK_POLL_MS * 1000);
+	}
+	if (!err)
+		return 0;
+	s->lock_depth--;
+	if (err == -EWOULDBLOCK)
+		log_error("cannot lock '%s': another process has held it for %d seconds: "
+			  "`lslocks` shows which",
+			  s->dir, LOCK_WAIT_MS / 1000);
+	else
+		log_error("cannot lock '%s': %s", s->dir, strerror(-err));
+	return err;
+}
+
+void shield_unlock(struct shield *s)
+{
+	if (!--s->lock_depth)
+		flock(s->lock, LOCK_UN);
+}
