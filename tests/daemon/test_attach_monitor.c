@@ -36,6 +36,7 @@ static struct nic {
 } nics[4];
 
 static time_t now_s;
+static int released_first; /* how often any was released before the last attachment */
 
 static struct nic *nic_of(const char *interface)
 {
@@ -77,6 +78,9 @@ int shield_attach(struct shield *shield, const char *interface, enum attach_mode
 
 	(void)shield;
 	nic->attached++;
+	released_first = 0;
+	for (size_t i = 0; i < COUNT(nics); i++)
+		released_first += nics[i].released;
 	nic->mode = mode;
 	if (nic->refuses)
 		return nic->refuses;
@@ -359,6 +363,28 @@ static void a_reload_may_name_them_in_another_order(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
+/* An interface that has another name now is attached to before its old name goes. */
+static void another_name_makes_no_gap(void **state)
+{
+	(void)state;
+	named("a0", "c0");
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
+	/* Renamed: the kernel knows the old name no more. */
+	nics[0].ifindex = 0;
+	nics[1].ifindex = 2;
+	named("b0", "c0");
+	attach_monitor_reload(&monitor, &config);
+	assert_int_equal(nics[1].attached, 1);
+	assert_int_equal(released_first, 0);
+	assert_int_equal(nics[0].released, 1);
+	/* Renamed, and the old name is another one of it: its links are not taken off. */
+	nics[3].ifindex = 2;
+	named("d0", "c0");
+	attach_monitor_reload(&monitor, &config);
+	assert_int_equal(nics[3].attached, 1);
+	assert_int_equal(nics[1].released, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +394,7 @@ int main(void)
 		TEST(what_was_taken_off_is_told),
 		TEST(all_or_none),
 		TEST(a_reload_lets_go_of_what_is_not_named),
+		TEST(another_name_makes_no_gap),
 		TEST(a_reload_may_name_them_in_another_order),
 		TEST(a_mode_that_an_interface_keeps_is_told),
 		TEST(a_renewed_interface_is_attached_anew),

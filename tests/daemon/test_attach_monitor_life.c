@@ -409,9 +409,9 @@ static void a_reload_is_what_it_says(void **state)
 	strcpy(config.interfaces[1], "eth1");
 	config.mode = MODE_NATIVE;
 	config.observe = true;
-	STEP(reload(), 2, "release eth0;look eth2 /p;attach eth2 1;",
-	     ME "'eth0' is protected no more: the configuration does not name it\n" ME
-		"protecting eth2, native mode, observing only: nothing is dropped\n");
+	STEP(reload(), 2, "look eth2 /p;attach eth2 1;release eth0;",
+	     ME "protecting eth2, native mode, observing only: nothing is dropped\n" ME
+		"'eth0' is protected no more: the configuration does not name it\n");
 	nics[2].linked = true;
 	nics[2].link.attached = true;
 	nics[0].linked = false;

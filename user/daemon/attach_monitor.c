@@ -115,9 +115,18 @@ static bool config_names(const struct config *config, const char *interface)
 	return false;
 }
 
-/* Detach from @interface, which the configuration names no more. */
+/*
+ * Detach from @interface, which the configuration names no more, unless one that it names
+ * is the same by another name. Called after all that it names were attached to: those
+ * have then taken over the links of the former name.
+ */
 static void let_go(struct attach_monitor *m, const char *interface)
 {
+	unsigned int ifindex = if_nametoindex(interface);
+
+	for (size_t i = 0; ifindex && i < m->count; i++)
+		if (if_nametoindex(m->interfaces[i].interface) == ifindex)
+			return;
 	shield_release(m->shield, interface);
 	log_info("'%s' is protected no more: the configuration does not name it",
 		 interface);
@@ -172,14 +181,13 @@ static struct watched_if *watched_find(struct attach_monitor *m, const char *int
 void attach_monitor_reload(struct attach_monitor *m, const struct config *config)
 {
 	struct watched_if interfaces[CONFIG_INTERFACES] = { 0 };
-	size_t count = config->interface_count;
+	struct watched_if before[CONFIG_INTERFACES];
+	size_t count = config->interface_count, before_count = m->count;
 	bool mode_changed = config->mode != m->mode;
 
 	m->mode = config->mode;
 	m->observe = config->observe;
-	for (size_t i = 0; i < m->count; i++)
-		if (!config_names(config, m->interfaces[i].interface))
-			let_go(m, m->interfaces[i].interface);
+	memcpy(before, m->interfaces, sizeof(before));
 	for (size_t i = 0; i < count; i++) {
 		const struct watched_if *old = watched_find(m, config->interfaces[i]);
 
@@ -196,6 +204,10 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 	for (size_t i = 0; i < count; i++)
 		if (interfaces[i].state == WATCHED_NEW)
 			watched_attach(m, &m->interfaces[i], m->mode);
+	/* Last: one that only has another name now is protected all the time. */
+	for (size_t i = 0; i < before_count; i++)
+		if (!config_names(config, before[i].interface))
+			let_go(m, before[i].interface);
 }
 
 bool attach_monitor_watches(const struct attach_monitor *m, const char *interface)

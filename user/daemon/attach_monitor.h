@@ -69,8 +69,10 @@ void attach_monitor_let_go(struct attach_monitor *monitor);
  */
 void attach_monitor_undo(struct attach_monitor *monitor);
 
-/* Attach to those that @config names and the monitor did not, detach from those it does
- * not name any more. To be asked attach_monitor_precheck() before. */
+/*
+ * Attach to those that @config names and the monitor did not, then detach from those it
+ * does not name any more. To be asked attach_monitor_precheck() before.
+ */
 void attach_monitor_reload(struct attach_monitor *monitor, const struct config *config);
 
 /* Return true if @interface is one that the monitor keeps attached. */
