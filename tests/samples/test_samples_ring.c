@@ -198,6 +198,11 @@ static void a_full_disk_leaves_a_whole_one(void **state)
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	signal(SIGXFSZ, SIG_IGN);
+	/* Without room for the head there is no file. */
+	little = (struct rlimit){ 10, before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+	assert_int_equal(samples_ring_capture(ring, 0, &service, paths[0]), -EIO);
+	assert_int_not_equal(access(paths[0], F_OK), 0);
 	little = (struct rlimit){ 10001, before.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
 	assert_int_equal(samples_ring_capture(ring, 0, &service, paths[0]), 0);

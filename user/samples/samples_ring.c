@@ -147,8 +147,10 @@ int samples_ring_capture(struct samples_ring *ring, __u32 slot,
 	c->open = true;
 	c->slot = slot;
 	n = pcapng_begin(head, "quakeshield", "quakeshield " VERSION);
-	if (!capture_put(c, head, n))
+	if (!capture_put(c, head, n)) {
+		unlink(path);
 		return -EIO;
+	}
 	return past_put(ring, c, service);
 }
 

@@ -30,7 +30,7 @@ void samples_ring_add(struct samples_ring *ring, const struct sample *sample,
 /*
  * Begin the capture of @service in @slot: a new file @path, for root alone, with what is
  * remembered of that service, oldest first. How many frames; -EBUSY: as many captures run
- * as may; -errno.
+ * as may; -errno: then there is no new file.
  */
 int samples_ring_capture(struct samples_ring *ring, __u32 slot,
 			 const struct service *service, const char *path);
