@@ -156,7 +156,7 @@ observes()
 test_detach()
 {
 	net_check "detach" net_in server "$SHIELD" detach
-	net_check "detach ends the daemon" fails test -e "/proc/$shield_pid"
+	net_check "detach ends the daemon" net_until 10 fails test -e "/proc/$shield_pid"
 	net_check "nothing comes back" nothing_left 0
 }
 
