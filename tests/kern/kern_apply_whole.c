@@ -435,6 +435,26 @@ static void what_fails_half_way(void **state)
 	shield.amplification = map;
 }
 
+/* A map that no entry can be deleted from is not walked for ever. */
+static void players_that_cannot_be_forgotten(void **state)
+{
+	int frozen = bpf_map_create(BPF_MAP_TYPE_HASH, "qports", sizeof(struct qport_key),
+				    2, 2048, NULL);
+	struct qport_key key = { .slot = 3 };
+
+	(void)state;
+	assert_true(frozen >= 0);
+	for (key.qport = 0; key.qport < 1500; key.qport++)
+		assert_int_equal(bpf_map_update_elem(frozen, &key, &key.qport, BPF_ANY),
+				 0);
+	assert_int_equal(bpf_map_freeze(frozen), 0);
+	shield.qports = frozen;
+	alarm(60);
+	shield_forget_players(&shield, 3);
+	alarm(0);
+	close(frozen);
+}
+
 /* It is let go of, when it went well and when it did not. */
 static void the_lock_is_let_go(void **state)
 {
@@ -473,10 +493,15 @@ static void the_lock_is_let_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_after_the_other),     TEST(names_alike_are_two),
-		TEST(ports_that_were_learned), TEST(debts_of_one_sort),
-		TEST(what_is_shown),	       TEST(what_does_not_fit),
-		TEST(what_cannot_be_written),  TEST(what_fails_half_way),
+		TEST(one_after_the_other),
+		TEST(names_alike_are_two),
+		TEST(ports_that_were_learned),
+		TEST(debts_of_one_sort),
+		TEST(what_is_shown),
+		TEST(what_does_not_fit),
+		TEST(what_cannot_be_written),
+		TEST(what_fails_half_way),
+		TEST(players_that_cannot_be_forgotten),
 		TEST(the_lock_is_let_go),
 	};
 	struct shield probe;

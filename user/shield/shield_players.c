@@ -126,18 +126,22 @@ void shield_forget_players(const struct shield *s, __u32 slot)
 		cell->player.sent_ns = now - PLAYER_IDLE_NS; /* or it would stay */
 		players_remove(&s->shared->players, i, &id, now);
 	}
-	do {
+	/* As often as the map has room for, even if no deletion succeeds. */
+	for (int round = 0; round <= 2 * PLAYERS_MAX / SWEEP_MAX; round++) {
 		count = 0;
 		previous = NULL;
-		while (count < SWEEP_MAX &&
-		       !bpf_map_get_next_key(s->qports, previous, &at)) {
+		for (int i = 0; i < 2 * PLAYERS_MAX && count < SWEEP_MAX &&
+				!bpf_map_get_next_key(s->qports, previous, &at);
+		     i++) {
 			previous = &at;
 			if ((at.slot & ~QPORT_NARROW) == slot)
 				gone[count++] = at;
 		}
 		for (size_t i = 0; i < count; i++)
 			forget_qport(s, &gone[i]);
-	} while (count == SWEEP_MAX);
+		if (count < SWEEP_MAX)
+			break;
+	}
 }
 
 void shield_forget_slot(const struct shield *s, __u32 slot)
