@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_attach_end.c - which links and pins go, and which stay, when a shield is detached,
+ * a start is abandoned and an interface is released.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "shield/fake_attach.h"
+
+#define NIC "eth1.7"
+
+static void what_is_detached(void **state)
+{
+	size_t count = 7;
+
+	(void)state;
+	pin(OURS "/live", 1, 0, 0, 9);
+	pin(OURS "/link-eth1,7", BPF_LINK_TYPE_XDP, 35, 101, 9);
+	pin(OURS "/link-eth2,7", BPF_LINK_TYPE_XDP, 36, 101, 9);
+	pin(OURS "/out-eth1,7", TCX, 35, 101, 9);
+	nics[1].filters[TC_IN] = 9;
+	asked[0] = 0;
+	assert_int_equal(shield_detach(OURS, &count), 0);
+	assert_int_equal(count, 2);
+	assert_non_null(strstr(asked, "detach 6 of 35\nfilter off 35 1\n"));
+	assert_non_null(strstr(asked, "detach 6 of 36\n"));
+	assert_non_null(strstr(asked, "detach 999 of 35\n"));
+	assert_int_equal(access(OURS, F_OK), -1);
+	assert_int_equal(shield_detach(OURS, &count), 0);
+	assert_int_equal(count, 0);
+	/* Others' pins are left alone. */
+	assert_int_equal(mkdir(FS "/theirs", 0700), 0);
+	pin(FS "/theirs/map", 1, 0, 0, 9);
+	assert_int_equal(shield_detach(FS "/theirs", &count), 0);
+	pinned(FS "/theirs/map", "1 of 0, program 0");
+	/* All of the machine's, of whatever version. */
+	assert_int_equal(mkdir(OLDER, 0700), 0);
+	pin(OLDER "/link-eth1,7", BPF_LINK_TYPE_XDP, 35, 101, 9);
+	assert_int_equal(shield_detach(NULL, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(access(PIN_ROOT, F_OK), -1);
+}
+
+/* shield_abandon(), which says nothing. */
+static void abandon(void)
+{
+	stderr_catch();
+	shield_abandon(&shield);
+	stderr_release(said, sizeof(said));
+	assert_string_equal(said, "");
+}
+
+/* Only what this start has made, and only where nothing hangs on it. */
+static void who_failed_leaves_nothing(void **state)
+{
+	(void)state;
+	abandon();
+	assert_int_equal(access(OURS, F_OK), 0);
+	shield.dir_new = true;
+	pin(OURS "/link-eth1,7", BPF_LINK_TYPE_XDP, 35, 101, 9);
+	pin(OURS "/out-eth1,7", TCX, 35, 101, 9);
+	abandon();
+	assert_int_equal(access(OURS, F_OK), 0);
+	assert_int_equal(access(PIN_ROOT, F_OK), -1);
+	assert_false(shield.dir_new);
+	unlink(OURS "/link-eth1,7");
+	assert_int_equal(mkdir(PIN_ROOT, 0700), 0);
+	shield.dir_new = true;
+	abandon();
+	assert_int_equal(access(OURS, F_OK), -1);
+	assert_int_equal(access(PIN_ROOT, F_OK), -1);
+}
+
+/* Only its own, and what is of an interface that is gone by its name. */
+static void who_is_released(void **state)
+{
+	(void)state;
+	pin(OURS "/link-eth1,7", BPF_LINK_TYPE_XDP, 0, 101, 9);
+	pin(OURS "/link-other", BPF_LINK_TYPE_XDP, 35, 101, 9);
+	pin(OURS "/link-eth2,7", BPF_LINK_TYPE_XDP, 36, 101, 9);
+	pin(OURS "/link-tcx", TCX, 35, 101, 9);
+	pin(OURS "/out-eth1,7", TCX, 0, 102, 9);
+	pin(OURS "/out-other", TCX, 35, 102, 9);
+	pin(OURS "/in-other", TCX, 35, 103, 9);
+	pin(OURS "/out-eth2,7", TCX, 36, 102, 9);
+	asked[0] = 0;
+	shield_release(&shield, NIC);
+	assert_non_null(strstr(asked, "detach 6 of 0\n"));
+	assert_non_null(strstr(asked, "detach 6 of 35\n"));
+	assert_null(strstr(asked, "36"));
+	pinned(OURS "/link-eth1,7", NULL);
+	pinned(OURS "/link-other", NULL);
+	pinned(OURS "/link-tcx", "999 of 35, program 101");
+	pinned(OURS "/out-eth1,7", NULL);
+	pinned(OURS "/out-other", NULL);
+	pinned(OURS "/in-other", NULL);
+	pinned(OURS "/out-eth2,7", "999 of 36, program 102");
+	nics[1].ifindex = 0;
+	pin(OURS "/link-gone", BPF_LINK_TYPE_XDP, 0, 101, 9);
+	pin(OURS "/out-gone", TCX, 0, 102, 9);
+	asked[0] = 0;
+	shield_release(&shield, NIC);
+	assert_string_equal(asked, "");
+	pinned(OURS "/link-gone", "6 of 0, program 101");
+	pinned(OURS "/out-gone", "999 of 0, program 102");
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_begin, fake_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_detached),
+		TEST(who_failed_leaves_nothing),
+		TEST(who_is_released),
+	};
+
+	if (!apart(CLONE_NEWNS))
+		return apart_refused();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
