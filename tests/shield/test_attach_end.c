@@ -67,8 +67,14 @@ static void who_failed_leaves_nothing(void **state)
 	assert_int_equal(access(OURS, F_OK), 0);
 	assert_int_equal(access(PIN_ROOT, F_OK), -1);
 	assert_false(shield.dir_new);
+	/* Half of an upgrade that failed: the link would go with its last pin. */
 	unlink(OURS "/link-eth1,7");
+	shield.dir_new = true;
+	abandon();
+	pinned(OURS "/out-eth1,7", "999 of 35, program 101");
+	unlink(OURS "/out-eth1,7");
 	assert_int_equal(mkdir(PIN_ROOT, 0700), 0);
+	pin(OURS "/out-eth1,7", TCX, 0, 101, 9); /* the interface is gone */
 	shield.dir_new = true;
 	abandon();
 	assert_int_equal(access(OURS, F_OK), -1);

@@ -361,9 +361,28 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 
 /* --- what an older quakeshield left ------------------------------------------ */
 
+/*
+ * Set *@context if a link, at ingress or at TC, is at an interface that is there. The
+ * callback of shield_abandon(); goes on to the last.
+ */
+static int link_stands(const char *dir, const char *name, int fd,
+		       const struct bpf_link_info *info, void *context)
+{
+	(void)dir;
+	(void)name;
+	(void)fd;
+	/* tcx is newer than our headers; its ifindex is where XDP's is. */
+	*(bool *)context |= info->xdp.ifindex != 0;
+	return 0;
+}
+
 void shield_abandon(struct shield *s)
 {
-	if (s->dir_new && !dir_attached(s->dir))
+	bool stands = false;
+
+	/* The pin is the last that holds a link. */
+	each_link(s->dir, link_stands, &stands);
+	if (s->dir_new && !stands)
 		pins_remove_dir(s->dir);
 	if (s->dir_new)
 		rmdir(PIN_ROOT); /* if it is empty */
