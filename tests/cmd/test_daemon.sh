@@ -216,6 +216,23 @@ others_directories()
 		chmod 1777 /sys/fs/bpf/all && start --pin /sys/fs/bpf/all/ours && stops ''
 }
 
+# The command fails where others may write to a directory of pins, and the daemon goes on.
+shared_directory()
+{
+	local dir
+
+	state shared
+	configure
+	"$SHIELD" detach --pin /sys/fs/bpf/all/ours # of the check before
+	start || return 1
+	dir=$(echo /sys/fs/bpf/quakeshield/v*)
+	chgrp 65534 "$dir" && chmod 770 "$dir" || return
+	"$SHIELD" detach >"$work/said" 2>&1
+	[ $? = 4 ] && grep -F "'$dir' was made by another user, others may write to it" "$work/said" &&
+		! grep 'nothing was attached' "$work/said" && kill -0 "$daemon" || return
+	chgrp 0 "$dir" && "$SHIELD" status && "$SHIELD" detach && wait "$daemon"
+}
+
 # reloads TEXT ARGUMENT...: the command says TEXT, and its output is in $work/said.
 reloads()
 {
@@ -345,4 +362,5 @@ else
 	echo "skip a reload goes back when told to, and unless confirmed: no script(1)"
 fi
 check "pins in a directory of somebody else's" others_directories
+check "detach fails where others may write to the pins" shared_directory
 exit $failed

@@ -334,6 +334,7 @@ static void every_version_has_a_directory(void **state)
 	assert_int_equal(mkdir(PIN_ROOT "/v3-0000000c", 0700), 0);
 	assert_int_equal(mkdir(PIN_ROOT "/lab", 0700), 0);
 	assert_int_equal(pins_each_dir(visit, &all), 0);
+	assert_int_equal(pins_check_all(NULL), 0);
 	assert_int_equal(all.count, 3);
 	assert_non_null(strstr(all.seen, "/v1-0000000a"));
 	assert_non_null(strstr(all.seen, "/v2-0000000b"));
@@ -427,6 +428,7 @@ static void what_others_made_is_left_alone(void **state)
 {
 	struct visits all = { 0 };
 	int err, file, map = map_of(1);
+	size_t count;
 
 	(void)state;
 	if (map < 0) {
@@ -462,6 +464,14 @@ static void what_others_made_is_left_alone(void **state)
 	assert_int_equal(all.count, 1);
 	assert_non_null(strstr(said, "v1-0000000a' was made by another user"));
 	assert_non_null(strstr(said, "v2-0000000b' was made by another user"));
+	/* Detaching all is not possible, and nothing is detached. */
+	stderr_catch();
+	err = shield_check_detach(NULL);
+	assert_int_equal(shield_detach(NULL, &count), -EACCES);
+	stderr_release(said, sizeof(said));
+	assert_int_equal(err, -EACCES);
+	assert_non_null(strstr(said, "v2-0000000b' was made by another user"));
+	assert_true(there(PIN_ROOT "/v3-0000000c"));
 
 	assert_int_equal(chown(PIN_ROOT, STRANGER, STRANGER), 0);
 	stderr_catch();

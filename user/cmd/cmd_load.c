@@ -99,9 +99,9 @@ int cmd_detach(const struct call *call)
 	char players[LAG_FILE_PATH_MAX];
 	pid_t pid = pidfile_pid(pin);
 	size_t count;
-	int err = 0;
+	int err = shield_check_detach(pin);
 
-	if (pid > 0)
+	if (!err && pid > 0)
 		err = end_daemon(pin, pid);
 	if (!err)
 		err = shield_detach(pin, &count);

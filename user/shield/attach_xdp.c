@@ -330,6 +330,11 @@ static bool has_tables(const char *dir)
 	return fd >= 0;
 }
 
+int shield_check_detach(const char *pin_dir)
+{
+	return pins_check_all(pin_dir);
+}
+
 int shield_detach(const char *pin_dir, size_t *ret_count)
 {
 	int err;
@@ -337,10 +342,10 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 	*ret_count = 0;
 	libbpf_set_print(NULL); /* asking whether something is there is no error */
 	/*
-	 * Otherwise the owner of the directory would choose what is removed, or its
-	 * content would seem not to be there.
+	 * The owner of a directory would choose what is removed. And each_link() leaves
+	 * such a directory out, as if nothing were attached from it.
 	 */
-	err = pins_check(pin_dir ? pin_dir : PIN_ROOT);
+	err = pins_check_all(pin_dir);
 	if (err)
 		return err;
 	err = each_link(pin_dir, unlink_link, ret_count);

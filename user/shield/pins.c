@@ -280,25 +280,58 @@ int pin_open(const char *dir, const char *name)
 	return fd >= 0 ? fd : -errno;
 }
 
-int pins_each_dir(int (*each)(const char *dir, void *context), void *context)
+/*
+ * Do what pins_each_dir() does. *@ret_refused: true if a directory was left out, which is
+ * logged, since it is another user's; else as it was. @each may be NULL. Called by
+ * pins_each_dir() and pins_check_all().
+ */
+static int walk_dirs(int (*each)(const char *dir, void *context), void *context,
+		     bool *ret_refused)
 {
 	char dir[PATH_MAX];
 	struct dirent *entry;
 	DIR *root = opendir(PIN_ROOT);
 	int err = 0;
-	bool ours;
 
 	if (!root)
 		return errno == ENOENT ? 0 : -errno;
-	/* A file of another user is left alone, and logged. */
-	ours = !pins_check_dir(PIN_ROOT);
-	while (ours && !err && (entry = readdir(root)))
-		if (abi_is_name(entry->d_name) &&
-		    !pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name) &&
-		    !pins_check_dir(dir))
+	if (pins_check_dir(PIN_ROOT)) {
+		*ret_refused = true;
+		closedir(root);
+		return 0;
+	}
+	while (!err && (entry = readdir(root))) {
+		if (!abi_is_name(entry->d_name) ||
+		    pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name))
+			continue;
+		if (pins_check_dir(dir))
+			*ret_refused = true;
+		else if (each)
 			err = each(dir, context);
+	}
 	closedir(root);
 	return err;
+}
+
+int pins_each_dir(int (*each)(const char *dir, void *context), void *context)
+{
+	bool refused;
+
+	return walk_dirs(each, context, &refused);
+}
+
+int pins_check_all(const char *pin_dir)
+{
+	bool refused = false;
+	int err = pins_check(pin_dir ? pin_dir : PIN_ROOT);
+
+	if (err || pin_dir)
+		return err;
+	err = walk_dirs(NULL, NULL, &refused);
+	if (err)
+		log_error("cannot open '%s': %s%s", PIN_ROOT, strerror(-err),
+			  pins_hint(err));
+	return refused ? -EACCES : err;
 }
 
 void pins_remove_dir(const char *dir)

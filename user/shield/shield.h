@@ -139,6 +139,13 @@ void shield_abandon(struct shield *shield);
  */
 void shield_retire(struct shield *shield);
 
+/*
+ * Return 0, or -EACCES or another -errno after a message: shield_detach() would fail,
+ * since a directory of pins is another user's, or others may write to it. Called by
+ * `detach` before it ends the daemon.
+ */
+int shield_check_detach(const char *pin_dir);
+
 /* Remove every link of any ABI, then every pin. *@ret_count: how many links there were.
  */
 int shield_detach(const char *pin_dir, size_t *ret_count);

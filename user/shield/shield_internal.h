@@ -239,9 +239,17 @@ int map_open(const char *dir, const struct map_row *row);
 void map_explain(const char *dir, const struct map_row *row, int err);
 /*
  * Call @each with the directory of every ABI, ours included, until it returns non-zero,
- * which is returned; -errno without a message: it cannot be read.
+ * which is returned; -errno without a message: it cannot be read. A directory that
+ * pins_check() does not take is left out after a message, so that it does not keep a
+ * start from protecting.
  */
 int pins_each_dir(int (*each)(const char *dir, void *context), void *context);
+/*
+ * Return 0 if pins_check() takes @pin_dir, or where that is NULL, PIN_ROOT and each
+ * directory that pins_each_dir() would visit; otherwise -EACCES after a message, or
+ * another -errno.
+ */
+int pins_check_all(const char *pin_dir);
 /* Unlink every pin in @dir, then @dir. */
 void pins_remove_dir(const char *dir);
 
