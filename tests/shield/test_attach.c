@@ -275,8 +275,8 @@ static void ours_are_exchanged(void **state)
 	attach(MODE_SKB, -EINVAL, 0, "update 999 of 35 from 102 to 102\n",
 	       ME "cannot exchange the program at the egress of 'eth1.7': Invalid "
 		  "argument\n");
-	pinned(OURS "/out-eth9,7", "999 of 35, program 102");
-	unlink(OURS "/out-eth9,7");
+	pinned(OURS "/out-eth1,7", "999 of 35, program 102");
+	unlink(OURS "/out-eth1,7");
 	attach(MODE_SKB, -EINVAL, 0, TC_OUT_ON "update 6 of 35 from 101 to 101\n",
 	       ME "cannot exchange the program on 'eth1.7': Invalid argument\n");
 	pinned(OURS "/link-eth1,7", "6 of 35, program 101");

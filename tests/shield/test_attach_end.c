@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * test_attach_end.c - which links and pins go, and which stay, when a shield is detached,
- * a start is abandoned and an interface is released.
+ * a start is abandoned, an interface is released, or interfaces were renamed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,6 @@ static void who_is_released(void **state)
 	pin(OURS "/out-eth2,7", TCX, 36, 102, 9);
 	asked[0] = 0;
 	shield_release(&shield, NIC);
-	assert_non_null(strstr(asked, "detach 6 of 0\n"));
 	assert_non_null(strstr(asked, "detach 6 of 35\n"));
 	assert_null(strstr(asked, "36"));
 	pinned(OURS "/link-eth1,7", NULL);
@@ -115,15 +114,82 @@ static void who_is_released(void **state)
 	pinned(OURS "/out-gone", "999 of 0, program 102");
 }
 
+/* Three links of an interface, pinned under the name of @nic. */
+static void leave(const char *nic, unsigned int ifindex, __u32 program)
+{
+	static const char *const prefixes[] = { "link", "out", "in" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < COUNT(prefixes); i++) {
+		snprintf(path, sizeof(path), OURS "/%s-%s", prefixes[i], nic);
+		pin(path, i ? TCX : BPF_LINK_TYPE_XDP, ifindex, program, 9);
+	}
+	nic_at(ifindex)->program = program;
+}
+
+/* Two interfaces have each other's names since: neither's last pin may go. */
+static void names_were_swapped(void **state)
+{
+	enum attach_mode mode;
+
+	(void)state;
+	leave("eth1,7", 36, 5);
+	leave("eth2,7", 35, 6);
+	nics[1].skb = nics[2].skb = true;
+	assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode), 0);
+	pinned(OURS "/link-eth1,7", "6 of 35, program 101");
+	pinned(OURS "/out-eth1,7", "999 of 35, program 102");
+	pinned(OURS "/in-eth1,7", "999 of 35, program 103");
+	pinned(OURS "/link-eth2,7", "6 of 36, program 5");
+	pinned(OURS "/out-eth2,7", "999 of 36, program 5");
+	pinned(OURS "/in-eth2,7", "999 of 36, program 5");
+}
+
+/* In a ring, and one that got the name of one that is gone. */
+static void names_went_round(void **state)
+{
+	(void)state;
+	leave("eth0,7", 35, 5);
+	leave("eth1,7", 36, 6);
+	leave("eth2,7", 34, 7);
+	assert_int_equal(links_rename(OURS), 0);
+	pinned(OURS "/link-eth0,7", "6 of 34, program 7");
+	pinned(OURS "/out-eth1,7", "999 of 35, program 5");
+	pinned(OURS "/in-eth2,7", "999 of 36, program 6");
+	strcpy(nics[0].name, "eth1.7");
+	nics[1].ifindex = 0;
+	unlink(OURS "/link-eth1,7");
+	pin(OURS "/link-eth1,7", BPF_LINK_TYPE_XDP, 0, 5, 9);
+	assert_int_equal(links_rename(OURS), 0);
+	pinned(OURS "/link-eth1,7", "6 of 34, program 7");
+	pinned(OURS "/link-eth0,7", NULL);
+}
+
+/* A new interface has the name of one that was renamed: it cannot be attached to. */
+static void a_new_one_has_the_name(void **state)
+{
+	enum attach_mode mode;
+
+	(void)state;
+	leave("eth1,7", 36, 5);
+	native_errno = EPERM;
+	stderr_catch();
+	assert_int_equal(shield_attach(&shield, NIC, MODE_NATIVE, &mode), -EPERM);
+	stderr_release(said, sizeof(said));
+	pinned(OURS "/link-eth2,7", "6 of 36, program 5");
+	pinned(OURS "/out-eth2,7", "999 of 36, program 5");
+	pinned(OURS "/link-eth1,7", NULL);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_begin, fake_end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_detached),
-		TEST(who_failed_leaves_nothing),
-		TEST(who_is_released),
+		TEST(what_is_detached), TEST(who_failed_leaves_nothing),
+		TEST(who_is_released),	TEST(names_were_swapped),
+		TEST(names_went_round), TEST(a_new_one_has_the_name),
 	};
 
 	if (!apart(CLONE_NEWNS))

@@ -84,16 +84,13 @@ static int create_link(struct shield *s, const char *interface, __u32 ifindex,
 	LIBBPF_OPTS(bpf_link_create_opts, opts,
 		    .flags = mode == MODE_NATIVE ? XDP_FLAGS_DRV_MODE
 						 : XDP_FLAGS_SKB_MODE);
-	char name[IF_NAMESIZE + 8], path[PATH_MAX];
+	char name[IF_NAMESIZE + 8];
 	int fd, err;
 
 	fd = bpf_link_create(s->program, (int)ifindex, BPF_XDP, &opts);
 	if (fd < 0)
 		return -errno;
 	link_name(interface, name, sizeof(name));
-	/* A pin of this name is of an interface that is gone. */
-	if (!pin_path(path, sizeof(path), s->dir, name))
-		unlink(path);
 	err = pin_replace(fd, s->dir, name);
 	close(fd);
 	return err;
@@ -237,6 +234,8 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 
 	if (err == -ENODEV)
 		log_error("no such interface: '%s'", interface);
+	if (!err)
+		err = links_rename(s->dir);
 	if (err)
 		return err;
 	a.ifindex = if_nametoindex(interface);
@@ -280,6 +279,9 @@ void shield_release(struct shield *s, const char *interface)
 	struct adoption a = { .shield = s, .interface = interface };
 
 	a.ifindex = if_nametoindex(interface);
+	/* A pin of this name may be another interface's link by now. */
+	if (a.ifindex)
+		links_rename(s->dir);
 	each_link(s->dir, release_link, &a);
 	tc_detach(s, TC_OUT, interface, a.ifindex);
 	tc_detach(s, TC_IN, interface, a.ifindex);

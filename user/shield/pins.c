@@ -441,3 +441,67 @@ int each_link(const char *pin_dir,
 	return pin_dir ? each_link_in(pin_dir, &walk)
 		       : pins_each_dir(each_link_in, &walk);
 }
+
+/*
+ * Return the ifindex of the link pinned as @path; 0: there is none, or its interface is
+ * gone. Called by rename_link().
+ */
+static __u32 link_ifindex(const char *path)
+{
+	struct bpf_link_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = bpf_obj_get(path);
+
+	if (fd < 0)
+		return 0;
+	/* tcx is newer than our headers; its ifindex is where XDP's is. */
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		info.xdp.ifindex = 0;
+	close(fd);
+	return info.xdp.ifindex;
+}
+
+/*
+ * Give the link the name of its interface, as link_name() and pin_of() write it. A link
+ * that has the name, of another interface, gets this one's in the same step. The callback
+ * of links_rename(). 0: it stays; 1: it was renamed, which ends the walk; or -errno.
+ */
+static int rename_link(const char *dir, const char *name, int fd,
+		       const struct bpf_link_info *info, void *context)
+{
+	char from[PATH_MAX], to[PATH_MAX], present[2 * IF_NAMESIZE];
+	char interface[IF_NAMESIZE];
+	__u32 other;
+
+	(void)fd;
+	(void)context;
+	if (!info->xdp.ifindex || !if_indextoname(info->xdp.ifindex, interface) ||
+	    (info->type == BPF_LINK_TYPE_XDP) != !strncmp(name, "link-", 5))
+		return 0;
+	for (char *c = interface; *c; c++)
+		if (*c == '.')
+			*c = ',';
+	snprintf(present, sizeof(present), "%.*s-%s", (int)strcspn(name, "-"), name,
+		 interface);
+	if (!strcmp(name, present) || pin_path(from, sizeof(from), dir, name) ||
+	    pin_path(to, sizeof(to), dir, present))
+		return 0;
+	other = link_ifindex(to);
+	if (other == info->xdp.ifindex)
+		return 0; /* two of one interface: attaching leaves one */
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, other ? RENAME_EXCHANGE : 0))
+		return -errno;
+	return 1;
+}
+
+int links_rename(const char *dir)
+{
+	int ret = 1;
+
+	/* Each step gives a link its name for good. */
+	for (size_t i = 0; ret == 1 && i < 3 * SHIELD_LINKS; i++)
+		ret = each_link(dir, rename_link, NULL);
+	if (ret < 0)
+		log_error("cannot rename a pin in '%s': %s", dir, strerror(-ret));
+	return ret < 0 ? ret : 0;
+}

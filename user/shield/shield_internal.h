@@ -265,6 +265,13 @@ int each_link(const char *pin_dir,
 			  const struct bpf_link_info *info, void *context),
 	      void *context);
 
+/*
+ * Give every link pinned in @dir the name that its interface has now. Called before links
+ * are exchanged, made or released by name: two interfaces may have each other's names,
+ * and a pin that replaces another's detaches that one. 0 or -errno after a message.
+ */
+int links_rename(const char *dir);
+
 /* --- attach_tc.c --------------------------------------------------------------- */
 
 enum tc_side {
