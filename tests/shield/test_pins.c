@@ -257,6 +257,20 @@ static void what_is_theirs_is_refused(void **state)
 		if (rows[i].err)
 			assert_non_null(strstr(said, rows[i].path));
 	}
+	/* Seen at another place they are the same. */
+	assert_true(apart_mount("tmpfs", "/run"));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(mkdir("/run/bound", 0700), 0);
+		assert_int_equal(mount(rows[i].path, "/run/bound", NULL, MS_BIND, NULL),
+				 0);
+		assert_int_equal(make("/run/bound/again", &fresh), rows[i].err);
+		assert_int_equal(umount2("/run/bound", MNT_DETACH), 0);
+		assert_int_equal(rmdir("/run/bound"), 0);
+	}
+	assert_int_equal(umount2("/run", MNT_DETACH), 0);
+	assert_int_equal(chown(FS, STRANGER, 0), 0);
+	assert_int_equal(make(FS "/fresh", &fresh), -EACCES);
+	assert_int_equal(chown(FS, 0, 0), 0);
 	/* Open to all is the file system itself, as a plain mount(8) leaves it. */
 	assert_int_equal(chmod(FS, 0777), 0);
 	assert_int_equal(make(FS "/fresh", &fresh), 0);

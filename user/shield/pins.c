@@ -114,38 +114,41 @@ enum pins_life shield_pins_life(void)
 		       : PINS_MACHINE;
 }
 
+#define INODE_ROOT 1 /* of a BPF file system, in every Linux */
+
 /*
  * Check a directory that is there already: its owner, or a user that may write to it, can
  * move away what is pinned in it. Where the BPF file system itself is open to all, as a
- * plain mount(8) leaves it, any user could have made it before. A link into it is
- * refused, too, since nothing above its target is looked at. 0, or -EACCES or -errno
- * after a message. Called for each directory on the way to pins that are made, opened,
- * detached or taken over: another user's maps would show what that user likes, and a
- * `deny add` into them would deny nothing.
+ * plain mount(8) leaves it, any user could have made it before. A mount point that is not
+ * the root of the file system is a directory of it, elsewhere: it is checked too. A link
+ * into it is refused, too, since nothing above its target is looked at. 0, or -EACCES or
+ * -errno after a message. Called for each directory on the way to pins that are made,
+ * opened, detached or taken over: another user's maps would show what that user likes,
+ * and a `deny add` into them would deny nothing.
  */
 static int pins_check_dir(const char *path)
 {
-	char above[PATH_MAX + 4];
-	struct stat st, parent;
+	struct stat st;
 	struct statfs fs;
-	bool link, theirs;
+	bool link, theirs, root;
 	mode_t others;
 	int err;
 
-	snprintf(above, sizeof(above), "%s/..", path);
 	if (lstat(path, &st))
 		goto unseen;
 	link = S_ISLNK(st.st_mode);
 	/* The owner of a link chooses its target. */
 	if (link && st.st_uid && st.st_uid != geteuid())
 		goto refused;
-	if (stat(path, &st) || stat(above, &parent) || statfs(path, &fs))
+	if (stat(path, &st) || statfs(path, &fs))
 		goto unseen;
-	if (fs.f_type != BPF_FS_MAGIC || st.st_dev != parent.st_dev)
-		return 0; /* above it, or where it is mounted */
+	if (fs.f_type != BPF_FS_MAGIC)
+		return 0; /* above it */
+	root = st.st_ino == INODE_ROOT;
 	theirs = st.st_uid && st.st_uid != geteuid();
 	others = st.st_gid ? S_IWGRP | S_IWOTH : S_IWOTH;
-	if (!link && !theirs && (!(st.st_mode & others) || st.st_mode & S_ISVTX))
+	if (!theirs &&
+	    (root || (!link && (!(st.st_mode & others) || st.st_mode & S_ISVTX))))
 		return 0;
 refused:
 	log_error(
