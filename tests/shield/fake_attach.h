@@ -55,6 +55,7 @@ static struct nic {
 static struct shield shield;
 static struct live live;
 static char asked[4096], said[4096];
+static int update_type; /* of links that update_errno is for; 0: of all */
 static int native_errno, skb_errno, tcx_errno, update_errno, hook_err, attach_err;
 
 static inline void note(const char *format, ...)
@@ -195,7 +196,7 @@ int bpf_link_update(int link_fd, int new_prog_fd, const struct bpf_link_update_o
 
 	assert_null(opts);
 	note("update %d of %u from %u to %u\n", o.type, o.ifindex, o.program, id);
-	errno = update_errno;
+	errno = update_type && update_type != o.type ? 0 : update_errno;
 	if (errno)
 		return -1;
 	to = object(o.type, o.ifindex, id, o.id, "-");
@@ -395,6 +396,7 @@ static inline int fake_begin(void **state)
 	(void)state;
 	memset(nics, 0, sizeof(nics));
 	memset(&live, 0, sizeof(live));
+	update_type = 0;
 	native_errno = skb_errno = tcx_errno = update_errno = hook_err = attach_err = 0;
 	for (unsigned int i = 0; i < COUNT(nics); i++) {
 		snprintf(nics[i].name, sizeof(nics[i].name), "eth%u.7", i);

@@ -115,13 +115,13 @@ static void who_is_released(void **state)
 }
 
 /* Three links of an interface, pinned under the name of @nic. */
-static void leave(const char *nic, unsigned int ifindex, __u32 program)
+static void leave(const char *dir, const char *nic, unsigned int ifindex, __u32 program)
 {
 	static const char *const prefixes[] = { "link", "out", "in" };
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < COUNT(prefixes); i++) {
-		snprintf(path, sizeof(path), OURS "/%s-%s", prefixes[i], nic);
+		snprintf(path, sizeof(path), "%s/%s-%s", dir, prefixes[i], nic);
 		pin(path, i ? TCX : BPF_LINK_TYPE_XDP, ifindex, program, 9);
 	}
 	nic_at(ifindex)->program = program;
@@ -133,8 +133,8 @@ static void names_were_swapped(void **state)
 	enum attach_mode mode;
 
 	(void)state;
-	leave("eth1,7", 36, 5);
-	leave("eth2,7", 35, 6);
+	leave(OURS, "eth1,7", 36, 5);
+	leave(OURS, "eth2,7", 35, 6);
 	nics[1].skb = nics[2].skb = true;
 	assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode), 0);
 	pinned(OURS "/link-eth1,7", "6 of 35, program 101");
@@ -149,9 +149,9 @@ static void names_were_swapped(void **state)
 static void names_went_round(void **state)
 {
 	(void)state;
-	leave("eth0,7", 35, 5);
-	leave("eth1,7", 36, 6);
-	leave("eth2,7", 34, 7);
+	leave(OURS, "eth0,7", 35, 5);
+	leave(OURS, "eth1,7", 36, 6);
+	leave(OURS, "eth2,7", 34, 7);
 	assert_int_equal(links_rename(OURS), 0);
 	pinned(OURS "/link-eth0,7", "6 of 34, program 7");
 	pinned(OURS "/out-eth1,7", "999 of 35, program 5");
@@ -171,7 +171,7 @@ static void a_new_one_has_the_name(void **state)
 	enum attach_mode mode;
 
 	(void)state;
-	leave("eth1,7", 36, 5);
+	leave(OURS, "eth1,7", 36, 5);
 	native_errno = EPERM;
 	stderr_catch();
 	assert_int_equal(shield_attach(&shield, NIC, MODE_NATIVE, &mode), -EPERM);
@@ -181,15 +181,64 @@ static void a_new_one_has_the_name(void **state)
 	pinned(OURS "/link-eth1,7", NULL);
 }
 
+/*
+ * An upgrade that fails at the ingress, or where a pin cannot be: the quakeshield before
+ * has its links again, with its programs.
+ */
+static void what_failed_is_given_back(void **state)
+{
+	static const struct {
+		int type; /* of the links that cannot be exchanged; 0: all can */
+		const char *taken; /* the pin that cannot be made */
+	} rows[] = {
+		{ BPF_LINK_TYPE_XDP, NULL },
+		{ 0, OURS "/out-eth1,7" },
+		{ 0, OURS "/link-eth1,7" },
+		{ 0, OURS "/in-eth1,7" },
+	};
+	int programs[3] = { object(0, 0, 0, 5, "shield"),
+			    object(0, 0, 0, 5, "shield_out"),
+			    object(0, 0, 0, 5, "shield_joined") };
+	enum attach_mode mode;
+
+	(void)state;
+	nics[1].skb = true;
+	assert_int_equal(mkdir(OLDER, 0700), 0);
+	assert_int_equal(bpf_obj_pin(programs[0], OLDER "/xdp"), 0);
+	assert_int_equal(bpf_obj_pin(programs[1], OLDER "/egress"), 0);
+	assert_int_equal(bpf_obj_pin(programs[2], OLDER "/joined"), 0);
+	leave(OLDER, "eth1,7", 35, 5);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		update_type = rows[i].type;
+		update_errno = rows[i].type ? ENOMEM : 0;
+		if (rows[i].taken)
+			assert_int_equal(mkdir(rows[i].taken, 0700), 0);
+		stderr_catch();
+		assert_true(shield_attach(&shield, NIC, MODE_SKB, &mode) < 0);
+		stderr_release(said, sizeof(said));
+		if (rows[i].taken)
+			assert_int_equal(rmdir(rows[i].taken), 0);
+		pinned(OLDER "/link-eth1,7", "6 of 35, program 5");
+		pinned(OLDER "/out-eth1,7", "999 of 35, program 5");
+		pinned(OLDER "/in-eth1,7", "999 of 35, program 5");
+		pinned(OURS "/link-eth1,7", NULL);
+		pinned(OURS "/out-eth1,7", NULL);
+		pinned(OURS "/in-eth1,7", NULL);
+	}
+	for (size_t i = 0; i < COUNT(programs); i++)
+		close(programs[i]);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_begin, fake_end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_detached), TEST(who_failed_leaves_nothing),
-		TEST(who_is_released),	TEST(names_were_swapped),
-		TEST(names_went_round), TEST(a_new_one_has_the_name),
+		TEST(what_is_detached),	      TEST(who_failed_leaves_nothing),
+		TEST(who_is_released),	      TEST(what_failed_is_given_back),
+		TEST(names_were_swapped),     TEST(names_went_round),
+		TEST(a_new_one_has_the_name),
 	};
 
 	if (!apart(CLONE_NEWNS))

@@ -91,8 +91,15 @@ static int exchange(const char *dir, const char *name, int fd,
 		err = bpf_link_update(fd, x->program, NULL) ? -errno : 0;
 	if (!err) {
 		err = ours ? 0 : pin_replace(fd, x->shield->dir, x->pin);
-		if (err)
+		if (err) {
+			int former = pin_open(dir, x->hook->program);
+
+			if (former >= 0) {
+				bpf_link_update(fd, former, NULL);
+				close(former);
+			}
 			return err;
+		}
 		x->done = true;
 	} else if (err != -EEXIST) { /* another link of this side has the program */
 		log_error("cannot exchange the program at the %s of '%s': %s",
@@ -157,17 +164,18 @@ static int attach_tcx(struct shield *s, enum tc_side side, const char *interface
 
 /*
  * Attach the program as a clsact filter, in place of the one with our handle. 0, or
- * -errno after a message. Called by tc_attach() where the kernel has no tcx.
+ * -errno after a message. Called by tc_attach() where the kernel has no tcx, and by
+ * tc_give_back().
  * CLSACT_HANDLE and CLSACT_PRIORITY must stay: by them the filter of an older quakeshield
  * is replaced and not doubled.
  */
-static int attach_clsact(struct shield *s, enum tc_side side, const char *interface,
+static int attach_clsact(int program, enum tc_side side, const char *interface,
 			 __u32 ifindex)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex,
 		    .attach_point = hooks[side].clsact);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
-		    .priority = CLSACT_PRIORITY, .prog_fd = program_of(s, side),
+		    .priority = CLSACT_PRIORITY, .prog_fd = program,
 		    .flags = BPF_TC_F_REPLACE);
 	int err = bpf_tc_hook_create(&hook);
 
@@ -184,7 +192,8 @@ int tc_attach(struct shield *s, enum tc_side side, const char *interface, __u32 
 {
 	int err = attach_tcx(s, side, interface, ifindex);
 
-	return err == 1 ? attach_clsact(s, side, interface, ifindex) : err;
+	return err == 1 ? attach_clsact(program_of(s, side), side, interface, ifindex)
+			: err;
 }
 
 /* The id of our program on @side as clsact filter; 0: none. */
@@ -200,6 +209,21 @@ static __u32 clsact_id(enum tc_side side, __u32 ifindex)
 
 	libbpf_set_print(print);
 	return err ? 0 : opts.prog_id;
+}
+
+void tc_give_back(struct shield *s, enum tc_side side, const char *interface,
+		  __u32 ifindex, const char *dir)
+{
+	char pin[IF_NAMESIZE + 8];
+	int program;
+
+	pin_of(side, interface, pin, sizeof(pin));
+	link_give_back(s, dir, pin, hooks[side].program);
+	program = clsact_id(side, ifindex) ? pin_open(dir, hooks[side].program) : -1;
+	if (program < 0)
+		return;
+	attach_clsact(program, side, interface, ifindex);
+	close(program);
 }
 
 /* Is the link pinned as @pin in @dir at @ifindex still? Called by tc_is_ours(). */

@@ -39,6 +39,7 @@ struct adoption {
 	const char *interface;
 	__u32 ifindex;
 	bool done;
+	char former[PATH_MAX]; /* where its link was pinned; "": there was none */
 };
 
 /*
@@ -55,6 +56,7 @@ static int adopt(const char *dir, const char *name, int fd,
 
 	if (info->type != BPF_LINK_TYPE_XDP || info->xdp.ifindex != a->ifindex)
 		return 0;
+	snprintf(a->former, sizeof(a->former), "%s", dir);
 	if (bpf_link_update(fd, a->shield->program, NULL)) {
 		err = -errno;
 		log_error("cannot exchange the program on '%s': %s", a->interface,
@@ -212,6 +214,23 @@ static int attach_both(struct adoption *a, enum attach_mode mode,
 	return attach_joined(s, a->interface, a->ifindex, *ret_mode);
 }
 
+/*
+ * Give the links of the interface back to the quakeshield that had them, all that were
+ * exchanged: its tables would learn nothing from a program of ours beside its own. Called
+ * by shield_attach() after attach_both() has failed.
+ */
+static void give_back(struct adoption *a)
+{
+	char name[IF_NAMESIZE + 8];
+
+	if (!*a->former || !strcmp(a->former, a->shield->dir) || links_rename(a->former))
+		return;
+	link_name(a->interface, name, sizeof(name));
+	link_give_back(a->shield, a->former, name, "xdp");
+	tc_give_back(a->shield, TC_OUT, a->interface, a->ifindex, a->former);
+	tc_give_back(a->shield, TC_IN, a->interface, a->ifindex, a->former);
+}
+
 /* What a card takes off before a program sees the frame is not in what is sent back. */
 static void say_untagged(const char *interface)
 {
@@ -249,6 +268,8 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 		say_untagged(interface);
 	if (!err)
 		shield_here(s);
+	if (err)
+		give_back(&a);
 	if (err && holder == HOLDER_NONE)
 		shield_release(s, interface); /* both halves or none */
 	return err ? err : holder == HOLDER_NONE;

@@ -272,6 +272,15 @@ int each_link(const char *pin_dir,
  */
 int links_rename(const char *dir);
 
+/*
+ * Give a link back to the quakeshield in @dir, which is not ours: the program that is
+ * pinned there as @program, and its pin @name. A link whose former program is not pinned
+ * stays as it is. Called after an upgrade that failed, and after links_rename(@dir), so
+ * that no other link has the name.
+ */
+void link_give_back(const struct shield *shield, const char *dir, const char *name,
+		    const char *program);
+
 /* --- attach_tc.c --------------------------------------------------------------- */
 
 enum tc_side {
@@ -289,6 +298,10 @@ int tc_attach(struct shield *shield, enum tc_side side, const char *interface,
  */
 void tc_detach(struct shield *shield, enum tc_side side, const char *interface,
 	       __u32 ifindex);
+/* Do what link_give_back() does for that side, whether link or clsact filter. */
+void tc_give_back(struct shield *shield, enum tc_side side, const char *interface,
+		  __u32 ifindex, const char *dir);
+
 /*
  * Detach the program of that side where it is a clsact filter; a link goes with its pin.
  */
