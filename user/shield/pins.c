@@ -163,7 +163,12 @@ unseen:
 	return err;
 }
 
-int pins_check(const char *path)
+/*
+ * Return 0 if @path, with all above it on the BPF file system, belongs to root or this
+ * user and is not writable to others, or is not there; otherwise -EACCES, or
+ * another -errno. Called by pins_open_dir() and pins_check_all().
+ */
+static int pins_check(const char *path)
 {
 	char part[PATH_MAX];
 	struct stat st;

@@ -214,12 +214,6 @@ int pins_make_dir(const char *path, bool *ret_new);
 /* Write @pin_dir, or if that is NULL the default directory of this ABI, to @ret. */
 int pins_default_dir(const char *pin_dir, char *ret, size_t size);
 /*
- * Return 0 if @path, with all above it on the BPF file system, belongs to root or this
- * user and is not writable to others, or is not there; otherwise -EACCES, or
- * another -errno.
- */
-int pins_check(const char *path);
-/*
  * Open a directory of pins that pins_check() takes. Returns its descriptor, or -errno
  * after a message; -ENOENT: there is none, without a message. Called by shield_open().
  */
