@@ -212,6 +212,12 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	return err;
 }
 
+int shield_load_apply(struct shield *shield, const struct config *config)
+{
+	assert_ptr_equal(shield, SHIELD);
+	return does_config("load_apply", config);
+}
+
 void shield_close(struct shield *shield)
 {
 	if (shield)

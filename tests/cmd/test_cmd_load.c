@@ -91,6 +91,14 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	return 0;
 }
 
+int shield_load_apply(struct shield *shield, const struct config *config)
+{
+	(void)shield;
+	(void)config;
+	fail();
+	return 0;
+}
+
 int shield_detach(const char *pin_dir, size_t *ret_count)
 {
 	(void)pin_dir;

@@ -143,6 +143,14 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	return now.load_err;
 }
 
+int shield_load_apply(struct shield *shield, const struct config *config)
+{
+	(void)shield;
+	(void)config;
+	note("load_apply\n");
+	return 0;
+}
+
 int shield_detach(const char *pin_dir, size_t *ret_count)
 {
 	note("detach %s\n", text(pin_dir));
@@ -258,7 +266,8 @@ static void load_is_for_those_who_say_where(void **state)
 	(void)state;
 	does("load", EXIT_USAGE, "", "",
 	     ME "load: --pin DIR says where to pin; it must be below /sys/fs/bpf\n");
-	does("load --pin /x -c y", 0, "config y\nload /x, answers 0 2\nclose\n", "", "");
+	does("load --pin /x -c y", 0,
+	     "config y\nload /x, answers 0 2\nload_apply\nclose\n", "", "");
 	now.load_err = -EPERM;
 	does("load --pin /x", EXIT_DENIED, "config default\nload /x, answers 0 2\n", "",
 	     "");

@@ -301,6 +301,21 @@ goes_back()
 		"$SHIELD" detach && ! ls /run/quakeshield/in-force* && ! ls /run/quakeshield/previous*
 }
 
+# A start that fails, after all that needs no tables, leaves what is in force.
+late_failure()
+{
+	state late
+	configure 'deny = 192.0.2.1' 'service "gone" { protocol = quake3 port = 27961 }'
+	"$SHIELD" detach
+	start && stops '' || return 1
+	configure 'observe = true' 'output { json = "/nonexistent/x" }'
+	! start && grep "cannot open '/nonexistent/x'" "$work/log" && ! observes && denies 192.0.2.1 &&
+		"$SHIELD" status | grep -qw gone || return
+	configure 'observe = true'
+	start && observes && ! denies 192.0.2.1 && "$SHIELD" reload --undo && sleep 1 && denies 192.0.2.1 &&
+		stops ''
+}
+
 denies() # NETWORK
 {
 	"$SHIELD" deny list | grep -qF "$1 "
@@ -352,6 +367,7 @@ check "on-exit = detach ends well, and who is known is kept" detaches
 check "a full disk: one complaint, and nothing torn" full_disk
 check "garbage in every file" garbage_files
 check "directories in the place of files" directories
+check "a start that fails leaves what is in force" late_failure
 check "two daemons" two_daemons
 check "no umask: nobody else may write to its files" without_umask
 if command -v script >/dev/null; then

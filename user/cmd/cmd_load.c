@@ -47,8 +47,10 @@ int cmd_load(const struct call *call)
 		without_daemon(config);
 		err = shield_load(pin, config, &shield);
 	}
-	if (!err)
+	if (!err) {
+		err = shield_load_apply(shield, config);
 		shield_close(shield);
+	}
 	free(config);
 	return exit_status(err);
 }

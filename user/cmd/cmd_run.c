@@ -366,7 +366,6 @@ static int start_shield(struct daemon *d)
 		err = shield_load(d->pin, d->config, &d->shield);
 	if (err)
 		return err;
-	d->generation = shield_generation(d->shield);
 	d->monitor.shield = d->shield;
 	err = attach_monitor_start(&d->monitor, d->config);
 	if (err)
@@ -408,6 +407,9 @@ static int start_service(struct daemon *d)
 	}
 	if (!err)
 		err = priv_confine();
+	/* Last: a start that fails leaves what the daemon before it has put in force. */
+	if (!err)
+		err = shield_load_apply(d->shield, d->config);
 	if (err) {
 		attach_monitor_undo(&d->monitor);
 		shield_abandon(d->shield);
@@ -463,6 +465,7 @@ static int start(struct daemon *d)
 		err = start_service(d);
 	if (err)
 		return err;
+	d->generation = shield_generation(d->shield);
 	/* Last: a start that fails leaves what the daemon before it has protected. */
 	attach_monitor_let_go(&d->monitor);
 	shield_retire(d->shield);

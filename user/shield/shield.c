@@ -525,7 +525,8 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	}
 	if (!err)
 		err = migrate_lists(s, bpf_object__btf(object->obj));
-	if (!err)
+	s->unapplied = dir_attached(s->dir);
+	if (!err && !s->unapplied)
 		err = shield_apply_locked(s, config);
 	if (!err)
 		err = migrate_games(s, bpf_object__btf(object->obj));

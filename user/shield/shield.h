@@ -50,11 +50,19 @@ enum pins_life shield_pins_life(void);
 
 /*
  * Load the programs, taking over the maps already pinned in @pin_dir (NULL: the default
- * directory), or creating and pinning them there, and apply @config. Nothing is attached.
+ * directory), or creating and pinning them there, and apply @config: of tables that are
+ * in use, in shield_load_apply() only. Nothing is attached.
  * Where the default directory is new and an older quakeshield's tables are of another
  * shape, its live list entries and its players come over: see shield_migrate.c.
  */
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret);
+
+/*
+ * Apply @config, the one that shield_load() got, if an attached interface was using the
+ * tables then. 0, or -errno after a message. Call it as the last step of a start that can
+ * fail: until then, what a daemon before has put in force stays in force.
+ */
+int shield_load_apply(struct shield *shield, const struct config *config);
 
 /*
  * Return true if the kernel refused the programs for validation and cached responses at

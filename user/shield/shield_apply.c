@@ -509,3 +509,11 @@ int shield_apply(struct shield *s, const struct config *config)
 	shield_unlock(s);
 	return err;
 }
+
+int shield_load_apply(struct shield *s, const struct config *config)
+{
+	int err = s->unapplied ? shield_apply(s, config) : 0;
+
+	s->unapplied = false;
+	return err;
+}

@@ -62,6 +62,7 @@ struct ring_buffer;
 struct shield {
 	char dir[PATH_MAX];
 	bool dir_new; /* shield_load() has made it */
+	bool unapplied; /* it has left it to shield_load_apply() to apply */
 	int lock; /* the directory, for flock() */
 	unsigned int lock_depth; /* calls of shield_lock() without shield_unlock() */
 	int program; /* at the interface's ingress; -1: opened to read only */
