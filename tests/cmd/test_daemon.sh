@@ -316,6 +316,18 @@ late_failure()
 		stops ''
 }
 
+# An interface by two of its names is one: what is in force can be read back.
+two_names()
+{
+	state names
+	ip link property add dev one altname alt
+	configure
+	sed -i 's/"one"/{"alt", "one"}/' "$work/conf"
+	start && has_said "interface 'one' is left out: 'alt' is the same one" || return 1
+	echo 'deny = 192.0.2.1' >>"$work/conf"
+	reloads 'deny: added 192.0.2.1' && "$SHIELD" reload --undo && "$SHIELD" status && stops ''
+}
+
 denies() # NETWORK
 {
 	"$SHIELD" deny list | grep -qF "$1 "
@@ -368,6 +380,7 @@ check "a full disk: one complaint, and nothing torn" full_disk
 check "garbage in every file" garbage_files
 check "directories in the place of files" directories
 check "a start that fails leaves what is in force" late_failure
+check "two names of one interface" two_names
 check "two daemons" two_daemons
 check "no umask: nobody else may write to its files" without_umask
 if command -v script >/dev/null; then

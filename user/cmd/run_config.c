@@ -95,13 +95,39 @@ void run_config_resolve(struct run_config *c, struct config *config, bool no_ret
 			 adjusted.uncacheable == 1 ? "" : "s");
 }
 
+/* Return the place in config->interfaces, below @count, of @name; @count: it is not
+ * there.
+ */
+static size_t find_interface(const struct config *config, size_t count, const char *name)
+{
+	size_t i = 0;
+
+	while (i < count && strcmp(config->interfaces[i], name) != 0)
+		i++;
+	return i;
+}
+
 void run_config_own_names(struct config *config)
 {
-	char own[IF_NAMESIZE] = "";
+	char named[CONFIG_INTERFACES][IF_NAMESIZE];
+	size_t count = 0;
 
-	for (size_t i = 0; i < config->interface_count; i++)
-		if (if_indextoname(if_nametoindex(config->interfaces[i]), own))
-			memcpy(config->interfaces[i], own, IF_NAMESIZE);
+	for (size_t i = 0; i < config->interface_count; i++) {
+		char own[IF_NAMESIZE];
+		size_t at;
+
+		memcpy(own, config->interfaces[i], IF_NAMESIZE);
+		if_indextoname(if_nametoindex(own), own);
+		at = find_interface(config, count, own);
+		if (at < count) {
+			log_warn("interface '%s' is left out: '%s' is the same one",
+				 config->interfaces[i], named[at]);
+			continue;
+		}
+		memcpy(named[count], config->interfaces[i], IF_NAMESIZE);
+		memcpy(config->interfaces[count++], own, IF_NAMESIZE);
+	}
+	config->interface_count = count;
 }
 
 /* The command line goes before any file. */

@@ -44,7 +44,8 @@ void run_config_resolve(struct run_config *c, struct config *config, bool no_ret
 /*
  * Give each interface of @config that is known by an alternative name its own name: links
  * are listed by that, and an interface that no name fits is let go. One that does not
- * exist keeps the name that it is waited for by. Called by `reload -c`, too.
+ * exist keeps the name that it is waited for by. The second of two names of one
+ * interface is left out, after a warning. Called by `reload -c`, too.
  */
 void run_config_own_names(struct config *config);
 
