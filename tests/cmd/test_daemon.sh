@@ -164,6 +164,19 @@ two_daemons()
 	wait "$first"
 }
 
+# A container shares the BPF file system, but neither /run nor the pid file in it.
+two_with_a_run_each()
+{
+	state each
+	configure
+	start || return 1
+	timeout 40 unshare --mount sh -c 'cp "$2" /tmp/conf.$$ && mount -t tmpfs run /run &&
+		"$1" run -c /tmp/conf.$$; status=$?; rm /tmp/conf.$$; exit $status' \
+		- "$SHIELD" "$work/conf" 2>"$work/err"
+	[ $? = 1 ] && grep "another quakeshield, perhaps in a container, serves the shield of '/sys/fs/bpf/quakeshield'" "$work/err" &&
+		stops '' && start && stops ''
+}
+
 # Started by something that has no umask.
 without_umask()
 {
@@ -382,6 +395,7 @@ check "directories in the place of files" directories
 check "a start that fails leaves what is in force" late_failure
 check "two names of one interface" two_names
 check "two daemons" two_daemons
+check "two daemons that share no /run" two_with_a_run_each
 check "no umask: nobody else may write to its files" without_umask
 if command -v script >/dev/null; then
 	check "a reload goes back when told to, and unless confirmed" goes_back

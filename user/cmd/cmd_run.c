@@ -64,6 +64,7 @@ struct daemon {
 					 */
 	bool report_again; /* after a reload: of what is still so */
 	bool claimed; /* the pid file is ours */
+	int lock; /* of shield_serve(), or -1 */
 };
 
 /* Do by @fresh, which is applied, all that the daemon does, in place of what was. */
@@ -253,8 +254,8 @@ static void on_signal(void *context)
 }
 
 /*
- * Do what the daemon does every LOOK_AFTER_MS. It must not wait: metrics and samples
- * share the thread.
+ * Do what the daemon does every LOOK_AFTER_MS. Its waits must be short, as the 20 ms of
+ * list_spread() are: metrics and samples share the thread.
  */
 static void on_tick(void *context)
 {
@@ -456,6 +457,9 @@ static int start(struct daemon *d)
 	if (err)
 		return err;
 	d->claimed = true;
+	err = shield_serve(d->pin, &d->lock);
+	if (err)
+		return err;
 	d->monitor.pin = d->pin;
 	d->monitor.take_over = d->wants.take_over;
 	/* An interface that is named at the prompt exists, or is misspelt. */
@@ -500,7 +504,7 @@ static void spare_memory(void)
 
 int cmd_run(const struct call *call)
 {
-	struct daemon d = { .events = -1 };
+	struct daemon d = { .events = -1, .lock = -1 };
 	int err, status = EXIT_REST;
 
 	setvbuf(stderr, NULL, _IOLBF, 0);
@@ -534,6 +538,7 @@ int cmd_run(const struct call *call)
 	samples_close(d.live);
 	shield_close(d.shield);
 	free(d.config);
+	shield_serve_end(d.lock);
 	/* Last: `detach` waits for it, and what is written after that stays behind it. */
 	if (d.claimed)
 		pidfile_release(d.pin);
