@@ -87,8 +87,8 @@ static void bound_note(const struct udp_socket *s, void *context)
 }
 
 /*
- * Find the addresses at which the server at b->place is asked: the place's own, or that
- * of its socket, or loopback. A socket in the list of IPv6 alone may take no IPv4.
+ * Find the addresses at which the server at b->place is asked: the place's own, or its
+ * socket's, or loopback. A socket in the list of IPv6 alone may take no IPv4.
  * Returns how many.
  */
 static size_t addresses_find(struct bound *b, __be32 ret[PLACE_ASKS][4])

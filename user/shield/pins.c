@@ -471,8 +471,8 @@ static __u32 link_ifindex(const char *path)
 
 /*
  * Give the link the name of its interface, as link_name() and pin_of() write it. A link
- * that has the name, of another interface, gets this one's in the same step. The callback
- * of links_rename(). 0: it stays; 1: it was renamed, which ends the walk; or -errno.
+ * that has the name, of another interface, gets this one's in the same step. Called back
+ * by links_rename(). 0: it stays; 1: it was renamed, which ends the walk; or -errno.
  */
 static int rename_link(const char *dir, const char *name, int fd,
 		       const struct bpf_link_info *info, void *context)

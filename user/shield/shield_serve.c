@@ -3,8 +3,8 @@
  * shield_serve.c - the lock that lets one daemon alone serve the machine's shield, also
  * where daemons share the BPF file system but no /run, as containers do.
  *
- * The lock is that of PIN_ROOT, so it is for the default directory alone. The directory
- * of --pin is taken by shield->lock.
+ * The lock is that of PIN_ROOT, so it is for the default directory alone. A directory of
+ * --pin is taken by shield->lock.
  */
 #include <errno.h>
 #include <fcntl.h>
