@@ -17,8 +17,21 @@ struct target {
 };
 
 /*
- * Return the kind of a datagram of which no payload is read: @whole is not WHOLE. Called
- * by fast_path() and target_find(), which must decide alike.
+ * Return true if the payload of a datagram to @s tells its kind: it is whole. One with IP
+ * options is malformed where such datagrams are dropped; elsewhere it must have the rules
+ * of any other, or a policy would let it join and move without them. Called by
+ * fast_path() and target_find(), which must decide alike.
+ */
+static __always_inline bool has_payload(const struct service *s, enum whole whole)
+{
+	return whole == WHOLE ||
+	       (whole == WITH_OPTIONS &&
+		s->policy[CLASS_MALFORMED - CLASS_BUDGETS] != POLICY_DROP);
+}
+
+/*
+ * Return the kind of a datagram of which no payload is read: has_payload() is false.
+ * Called by fast_path() and target_find(), which must decide alike.
  */
 static __always_inline enum wire_kind kind_of_shape(enum whole whole)
 {
@@ -31,7 +44,7 @@ static __always_inline enum wire_kind kind_of_shape(enum whole whole)
  * Return the kind of a payload of @length bytes at @offset of the frame that does not
  * begin with the marker (ff ff ff ff). Analysed once by the verifier, like the next
  * function. Called by classify_text_at(), classify_plain() and kind_at(): both paths must
- * classify alike. Only for a WHOLE datagram.
+ * classify alike. Only where has_payload() is true.
  */
 __noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 				__u32 length)

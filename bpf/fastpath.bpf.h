@@ -453,7 +453,7 @@ static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 	if (unlikely(l->lists) && plain_acl_prefilter(l, plain))
 		return false;
 	*ret_action = XDP_DROP;
-	if (plain->encapsulated && unlikely(plain->whole != WHOLE)) {
+	if (plain->encapsulated && unlikely(!has_payload(f->service, plain->whole))) {
 		kind = kind_of_shape(plain->whole);
 		return refuse(ctx, l, f, kind, p, plain, bytes, now);
 	}

@@ -439,6 +439,7 @@ static __always_inline enum other parse_encapsulated(__u64 length, enum side ser
  */
 #define ENCAPSULATED(udp, addresses, ipv6, whole) \
 	((udp) | (addresses) << 14 | (ipv6) << 28 | (whole) << 29)
+_Static_assert(BAD_LENGTH <= 3, "ENCAPSULATED() has 2 bits for enum whole");
 _Static_assert(OFFSET_MASK == (1 << 14) - 1,
 	       "ENCAPSULATED() has 14 bits for each offset");
 

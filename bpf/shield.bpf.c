@@ -236,8 +236,9 @@ static __always_inline int target_find(struct xdp_md *ctx, struct packet *p,
 	/* So many are in the frame at least: packet_marked() compares the first 4. */
 	if (p->whole == FIRST_FRAGMENT)
 		p->length = FIRST_LEAST - sizeof(struct udphdr);
-	ret->kind = p->whole == WHOLE ? kind_at(ctx, ret->service->family, p)
-				      : kind_of_shape(p->whole);
+	ret->kind = has_payload(ret->service, p->whole)
+			    ? kind_at(ctx, ret->service->family, p)
+			    : kind_of_shape(p->whole);
 	return PATH_SLOW;
 }
 

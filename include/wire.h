@@ -64,7 +64,7 @@
  *     datagram begins with anything. The rest is malformed.
  *   BAD_LENGTH is none of these: UDP's length then does not fit IP's. A
  *   datagram behind IPv4 options or an IPv6 extension header, but for a fragment's, is
- *   malformed.
+ *   malformed where the service drops such.
  *
  * Then QuakeWorld's and `auto`'s: `a` LF digit, `stdlog` blank, and if this is all, `k`
  * NUL, `l`, `m`, `C` LF and `c` LF with one byte more at most. Quake II's: `query`, not

@@ -253,7 +253,7 @@ static const struct row rows_known[] = {
 	  FOUR_M,
 	  R_FLOOR_TAGS,
 	  0,
-	  { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } }, 327 },
+	  { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } }, 332 },
 	{ "a player's game traffic",
 	  SHIELD,
 	  0,

@@ -329,6 +329,35 @@ static void every_word_has_its_budget(void **state)
 	}
 }
 
+/*
+ * Where malformed datagrams are not dropped, one behind options has the rules of any
+ * other: no policy must let it pass without them.
+ */
+static void options_lift_no_rule(void **state)
+{
+	static const __u8 policies[] = { POLICY_LIMIT, POLICY_PASS };
+	const struct service before = kern.live->tables[0].services[0];
+	struct service s = before;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(policies); i++) {
+		s.policy[CLASS_MALFORMED - CLASS_BUDGETS] = policies[i];
+		kern_service(&kern, 0, 0, &s);
+		for (size_t row = 0; row < COUNT(rows); row++) {
+			struct frame_spec spec = rows[row].spec;
+			struct outcome o;
+
+			if (rows[row].kind != KIND_MALFORMED ||
+			    rows[row].expected != SEEN)
+				continue;
+			o = kern_send(&kern, &spec);
+			assert_int_equal(o.kind, KIND_GETSTATUS);
+			assert_int_equal(o.charged, CLASS_QUERY);
+		}
+	}
+	kern_service(&kern, 0, 0, &before);
+}
+
 static int enter(void **state)
 {
 	static const __u16 ports[] = { 26000, 27500, 27910, 27960, 26001, 26002, 27950 };
@@ -374,6 +403,7 @@ int main(void)
 		cmocka_unit_test_setup(every_truncation, need_kernel),
 		cmocka_unit_test_setup(no_evasion_has_a_looser_budget, need_kernel),
 		cmocka_unit_test_setup(every_word_has_its_budget, need_kernel),
+		cmocka_unit_test_setup(options_lift_no_rule, need_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

@@ -488,6 +488,22 @@ static void a_hello_comes_twice(void **state)
 			       "abcdefgh")));
 	o = hear_from(PEER, HERE, text, hello(text, 7, 4));
 	assert_int_equal(o.charged, CLASS_CONNECT);
+	/* Others with a cookie are refused by their limit, and by none of the invited's.
+	 */
+	for (int spent = 0; spent < 2; spent++) {
+		enum wire_class class = spent ? CLASS_CONNECT : CLASS_UNKNOWN;
+
+		s = kern.live->tables[0].services[0];
+		s.budget[CLASS_UNKNOWN].service = s.budget[CLASS_CONNECT].service =
+			kern_rate(1000, 9);
+		s.budget[class].service = (struct limit){ SECOND, 0 };
+		kern_service(&kern, 0, 0, &s);
+		pass_time(SECOND);
+		o = hear_from(PEER, 7, text, hello(text, 7, 4));
+		assert_int_equal(o.action, spent ? XDP_PASS : XDP_DROP);
+		o = hear_from(PEER, HERE, text, hello(text, 7, 4));
+		assert_int_equal(o.action, spent ? XDP_DROP : XDP_PASS);
+	}
 }
 
 /*

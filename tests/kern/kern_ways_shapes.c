@@ -267,6 +267,13 @@ static void say(enum wire_family family, const struct peer *peer)
 	if (family == FAMILY_QUAKEWORLD && !below(3))
 		family = FAMILY_NETQUAKE;
 	s.n = from_server(family, cell ? &cell->player : NULL, payload);
+	if (family == FAMILY_QUAKE_ENHANCED && below(2)) {
+		static const char hvr[] =
+			"\x16\xfe\xff\0\0\0\0\0\0\0\0\0\x17\3\0\0\x0b\0\0\0\0\0\0\0\x0b\xfe\xff\x08"
+			"abcdefgh";
+		memcpy(payload, hvr, sizeof(hvr) - 1);
+		s.n = sizeof(hvr) - 1;
+	}
 	s.payload = (const char *)payload;
 	n = frame_build(&s, frame);
 	for (int i = 0; i < SHIELDS; i++) {
@@ -289,6 +296,7 @@ static size_t hello(__u8 *to)
 	memset(to, 0, 65);
 	memcpy(to, head, sizeof(head));
 	memset(to + sizeof(head) + 2, (int)below(3), 32);
+	to[60] = below(2) ? 4 : 0;
 	return 65;
 }
 

@@ -91,7 +91,7 @@ const struct config_key config_keys[] = {
 	{ CONFIG_SERVICE, "replies", KEY_CHOICE, 0, 0, "drop, limit, pass", "drop",
 	  "Messages that only servers send." },
 	{ CONFIG_SERVICE, "malformed", KEY_CHOICE, 0, 0, "drop, limit, pass", "drop",
-	  "Datagrams that no engine sends, or behind IPv4 options or IPv6 extension headers." },
+	  "Datagrams that no engine sends; with `drop` those behind IP options or IPv6 extension headers, too." },
 	{ CONFIG_SERVICE, "fragments", KEY_CHOICE, 0, 0, "drop, limit, pass", "drop",
 	  "Fragmented datagrams. `limit` applies the limits of class `unknown`." },
 	{ CONFIG_SERVICE, "validation", KEY_CHOICE, 0, 0, "off, under-load, always", "under-load",
