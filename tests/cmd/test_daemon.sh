@@ -170,6 +170,7 @@ two_with_a_run_each()
 	state each
 	configure
 	start || return 1
+	# shellcheck disable=SC2016 # for the inner shell
 	timeout 40 unshare --mount sh -c 'cp "$2" /tmp/conf.$$ && mount -t tmpfs run /run &&
 		"$1" run -c /tmp/conf.$$; status=$?; rm /tmp/conf.$$; exit $status' \
 		- "$SHIELD" "$work/conf" 2>"$work/err"
