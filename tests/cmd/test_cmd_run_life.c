@@ -409,7 +409,7 @@ static void a_lock_of_another_process_is_kept(void **state)
 	w->days = "v.h.";
 	live("run");
 	assert_null(strstr(w->log, "in_force"));
-	assert_null(strstr(w->log, "apply"));
+	assert_null(strstr(w->log, "\napply"));
 	assert_null(strstr(w->log, "attach_monitor_reload"));
 	assert_non_null(strstr(w->log, "notify READY=1\n"));
 	assert_non_null(strstr(said_err, ME "the old configuration stays in force\n"));
