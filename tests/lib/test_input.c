@@ -3,6 +3,7 @@
  * Plain and gzip files, whole and broken off; and those that are not there.
  */
 #include <errno.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -70,11 +71,23 @@ static void packed(void **state)
 }
 
 static unsigned int waited;
+static int go; /* a byte into it lets the child of through_pipe() write a part */
 
 static void on_wait(void *context)
 {
 	assert_ptr_equal(context, &waited);
-	waited++;
+	if (!waited++)
+		assert_int_equal(write(go, "", 1), 1);
+}
+
+/* Wait for a byte from @fd, but no longer than two seconds. */
+static void await(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char byte;
+
+	if (poll(&p, 1, 2000) == 1 && read(fd, &byte, 1) != 1)
+		_exit(1);
 }
 
 static bool enough(const uint8_t *bytes, size_t n)
@@ -83,24 +96,29 @@ static bool enough(const uint8_t *bytes, size_t n)
 	return n >= 4;
 }
 
-/* Through a pipe: a child writes @bytes, in two parts with a pause between. */
+/*
+ * Through a pipe: a child writes @bytes, the first part once the reader waits, and the
+ * rest once the file is open.
+ */
 static void through_pipe(const uint8_t *bytes, size_t n, bool whole)
 {
 	const struct input_how how = { enough, on_wait, &waited };
 	static uint8_t got[SIZE];
 	uint8_t prefix[1000];
 	size_t had = 0, size;
-	int ends[2], kept;
+	int ends[2], signals[2], kept;
 	FILE *file;
 	pid_t child;
 
 	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe(signals), 0);
+	go = signals[1];
 	child = fork();
 	if (!child) {
-		usleep(20000);
+		await(signals[0]);
 		if (write(ends[1], bytes, 100) != 100)
 			_exit(1);
-		usleep(50000);
+		await(signals[0]);
 		for (size_t at = 100; at < n;) {
 			ssize_t put = write(ends[1], bytes + at, n - at);
 
@@ -117,6 +135,7 @@ static void through_pipe(const uint8_t *bytes, size_t n, bool whole)
 	waited = 0;
 	file = input_open("-", &how, prefix, sizeof(prefix), &had);
 	assert_non_null(file);
+	assert_int_equal(write(go, "", 1), 1);
 	/* What came first is enough: the rest is not waited for. */
 	assert_in_range(had, 4, 999);
 	assert_memory_equal(prefix, content, had);
@@ -129,6 +148,8 @@ static void through_pipe(const uint8_t *bytes, size_t n, bool whole)
 	dup2(kept, STDIN_FILENO);
 	close(kept);
 	waitpid(child, NULL, 0);
+	close(signals[0]);
+	close(signals[1]);
 }
 
 static void piped(void **state)
