@@ -17,10 +17,10 @@ struct target {
 };
 
 /*
- * Return true if the payload of a datagram to @s tells its kind: it is whole. One with IP
- * options is malformed where such datagrams are dropped; elsewhere it must have the rules
- * of any other, or a policy would let it join and move without them. Called by
- * fast_path() and target_find(), which must decide alike.
+ * Return true if the payload of a datagram to @s tells its kind: it is whole. A datagram
+ * with IP options is malformed where malformed ones are dropped. Elsewhere the rules of
+ * its payload must decide: the policy for malformed datagrams would let it join and move
+ * without them. Called by fast_path() and target_find(), which must decide alike.
  */
 static __always_inline bool has_payload(const struct service *s, enum whole whole)
 {

@@ -268,10 +268,10 @@ int each_link(const char *pin_dir,
 int links_rename(const char *dir);
 
 /*
- * Give a link back to the quakeshield in @dir, which is not ours: the program that is
- * pinned there as @program, and its pin @name. A link whose former program is not pinned
- * stays as it is. Called after an upgrade that failed, and after links_rename(@dir), so
- * that no other link has the name.
+ * Give a link back to the quakeshield in @dir, which is not ours: its program is that
+ * pinned there as @program again, and its pin is @name there. The link stays as it is if
+ * its former program is not pinned. Called after an upgrade that failed, and after
+ * links_rename(@dir), so that no other link has the name.
  */
 void link_give_back(const struct shield *shield, const char *dir, const char *name,
 		    const char *program);
