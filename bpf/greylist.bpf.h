@@ -14,23 +14,27 @@
 
 #include "challenge_share.bpf.h"
 
+#define HELLO_RANDOM (DTLS_RECORD + DTLS_HANDSHAKE + 2) /* after the version */
+
 /*
  * Return the random of the ClientHello with its payload at offset @payload, hashed to
- * 31 bits. It tells one ClientHello from the next of the same sender, and is the same in
- * each repetition. Called by greylisted_first() and cookie_check(). Both paths must
- * compute the same, and bit 31 must stay 0: GREYLIST_KEYS has it.
+ * 31 bits; 0 if it does not lie in the frame's head. It tells one ClientHello from the
+ * next of the same sender, and is the same in each repetition. Called by
+ * greylisted_first() and cookie_check(). Both paths must compute the same, and bit 31
+ * must stay 0: GREYLIST_KEYS has it.
  */
-static __always_inline __u32 hello_random(struct xdp_md *ctx, __u32 payload)
+static __always_inline __u32 hello_random(struct xdp_md *ctx, __u64 payload)
 {
-	__u64 random[4];
+	const __u8 *at = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 
-	/* It follows both headers and the version. */
-	if (bpf_xdp_load_bytes(ctx,
-			       (payload & OFFSET_MASK) + DTLS_RECORD + DTLS_HANDSHAKE + 2,
-			       random, sizeof(random)))
+	payload &= OFFSET_MASK;
+	same_copy(payload);
+	at += payload + HELLO_RANDOM;
+	if (at + 32 > end)
 		return 0;
-	return ((random[0] * 0x9e3779b97f4a7c15ull ^ random[1]) * 0xc2b2ae3d27d4eb4full +
-		(random[2] * 0x9e3779b97f4a7c15ull ^ random[3]) *
+	return ((load_u64(at) * 0x9e3779b97f4a7c15ull ^ load_u64(at + 8)) *
+			0xc2b2ae3d27d4eb4full +
+		(load_u64(at + 16) * 0x9e3779b97f4a7c15ull ^ load_u64(at + 24)) *
 			0x165667b19e3779f9ull) >>
 	       33;
 }
