@@ -110,8 +110,8 @@ static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64
  *
  * Returns 0, which says nothing. Called by egress_admit() alone, for KIND_CHALLENGE of
  * NetQuake, and not for a socket of another user (other_socket()). Keep the order: the
- * time first, then KEYS_UNKNOWN, then the keys, and the state last, since
- * keys_challenge_send() compares the time before and after.
+ * stamp first, then KEYS_UNKNOWN, the keys, the stamp of the end, and the state last. It
+ * is what keys_challenge_send() relies on.
  */
 __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u32 length)
 {
@@ -124,7 +124,8 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u3
 	if (!keys || length <= CHALLENGE_Q2_AT)
 		return 0;
 	was = keys->heard_ns;
-	if ((was && now - was < KEYS_NS) ||
+	/* A stamp of the end is later than its clock. */
+	if ((was && (__s64)(now - was) < (__s64)KEYS_NS) ||
 	    __sync_val_compare_and_swap(&keys->heard_ns, was, now) != was)
 		return 0;
 	place = keys_place(ctx, slot, offsets);
@@ -143,6 +144,7 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u3
 		keys->differed_ns = now;
 	if (keys_lately(keys->differed_ns, now))
 		state = KEYS_SEVERAL;
+	*(volatile __u64 *)&keys->heard_ns = now + 1;
 	*(volatile __u32 *)&keys->state = state;
 	return 0;
 }
@@ -166,7 +168,8 @@ static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
  * 1 bytes, one less than the server's. False: the frame may have changed; drop it. Called
  * by keys_challenge_send() alone, after reply_possible(), and after challenge_charge() if
  * the reply is longer than the request. @a->length is the length of text and keys. The
- * caller compares heard_ns afterwards: egress may replace the keys meanwhile.
+ * caller compares the state and heard_ns afterwards: egress may replace the keys
+ * meanwhile.
  */
 static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a,
 				       const struct challenge_words *challenge,
@@ -217,8 +220,14 @@ __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	more = a.payload + a.length - reply_frame(ctx);
 	if ((int)more > 0 && !challenge_charge(c, more, reply_frame(ctx)))
 		return XDP_DROP;
-	/* Not keys that were replaced while they were read. */
+	/*
+	 * Not keys that were replaced while they were read. A writer that has begun after
+	 * the stamp was read has changed it. One that had begun before has set the state
+	 * if it has touched a key, and if the state is set again, the stamp as well: so
+	 * the state is compared first.
+	 */
 	if (!keys_write(ctx, &a, &challenge, keys) ||
+	    *(volatile __u32 *)&keys->state != KEYS_KNOWN ||
 	    *(volatile __u64 *)&keys->heard_ns != heard)
 		return XDP_DROP;
 	count_sent(ctx, slot, KIND_CHALLENGE, REASON_CHALLENGED,
