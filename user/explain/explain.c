@@ -118,23 +118,14 @@ bool collect_wanted(const struct collect *c, __u32 slot, const char *name,
 	return found;
 }
 
-/* Return how many datagrams of @kind were counted, or of those how many @passed. */
-static __u64 packets_of(const struct counters *t, int kind, bool passed)
+/* Return how many datagrams of @kind passed. */
+static __u64 passed_of(const struct counters *t, int kind)
 {
 	__u64 sum = 0;
 
 	for (int reason = 0; reason < REASON_COUNT; reason++)
-		if (!passed || reason_verdict((enum reason)reason) == VERDICT_PASS)
+		if (reason_verdict((enum reason)reason) == VERDICT_PASS)
 			sum += t->by[kind][reason].packets;
-	return sum;
-}
-
-static __u64 packets(const struct counters *t, bool passed)
-{
-	__u64 sum = 0;
-
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		sum += packets_of(t, kind, passed);
 	return sum;
 }
 
@@ -181,17 +172,16 @@ static void server_collect(struct collect *c, struct explain_service *s)
 	__u32 user;
 
 	if (in && !shield_counters(c->shield, s->slot, &in[0], &in[1])) {
-		received = packets(&in[0], false);
-		server->asked = packets(&in[0], true);
-		server->answered = packets(&in[1], false);
+		__u64 passed;
+
+		received = counters_packets(&in[0]);
+		server->answered = counters_of_server(&in[1]);
 		for (int kind = 0; kind < KIND_COUNT; kind++) {
-			/* The shield itself has sent these. */
-			server->answered -=
-				in[1].by[kind][REASON_CHALLENGED].packets +
-				in[1].by[kind][REASON_CACHED_RESPONSE].packets;
+			passed = passed_of(&in[0], kind);
+			server->asked += passed;
 			if (is_answered((enum wire_family)s->service.family,
 					(enum wire_kind)kind))
-				server->requests += packets_of(&in[0], kind, true);
+				server->requests += passed;
 		}
 	}
 	free(in);

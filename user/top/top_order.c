@@ -16,16 +16,6 @@ struct weighed {
 	const char *name;
 };
 
-static double packets_of(const struct counters *t)
-{
-	double sum = 0;
-
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		for (int reason = 0; reason < REASON_COUNT; reason++)
-			sum += (double)t->by[kind][reason].packets;
-	return sum;
-}
-
 /* The service with most packets stands first: packets received. */
 static double weight_of(const struct top *top, const struct stats_service *s)
 {
@@ -34,7 +24,7 @@ static double weight_of(const struct top *top, const struct stats_service *s)
 	if (top->order == TOP_BY_NAME)
 		return 0;
 	if (top->order == TOP_BY_TOTAL)
-		return packets_of(&s->in);
+		return (double)counters_packets(&s->in);
 	top_rates(top, s, &rates);
 	return stats_rates_packets(&rates);
 }
