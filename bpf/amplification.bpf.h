@@ -25,7 +25,8 @@
  * below the credit that is kept; a cell in debt never changes its tag; the arithmetic of
  * key, place and cell is that of cell_amplification() (user/shield/shield_cells.h) and of
  * the daemon's reader (user/shield/shield_about.c), which tests/kern/kern_explain_trial.c
- * compares.
+ * compares. The lines are pinned: if that arithmetic changes, raise ABI_VERSION
+ * (user/shield/shield_abi.c).
  */
 #ifndef AMPLIFICATION_BPF_H
 #define AMPLIFICATION_BPF_H

@@ -449,7 +449,8 @@ static __always_inline bool may_have_moved(const struct live *l,
  * may_have_qport() of the player @first .. @third, of struct player_id, and a datagram of
  * Quake II that ends before its qport of 16 bits: @qport as netchan_read_q2() reads it.
  * A function of its own, since the registers of others would pay for it. Called by
- * is_no_player() alone.
+ * is_no_player() alone. It must be true wherever player_moved() finds a player, which
+ * looks for @qport among those of 16 bits, too.
  */
 __noinline int may_have_narrow(__u64 first, __u64 second, __u64 third, __u32 qport)
 {

@@ -30,8 +30,9 @@
 /*
  * Return the decimal number, perhaps negative, @skip bytes into the payload at @offset;
  * 0: there is none. Reads up to 11 characters, modulo 2^32. @skip: 0 to 63. Called by
- * player_accept() and egress_validated(). The loop's bound and the mask of @skip must
- * stay, for the verifier.
+ * player_accept() and egress_validated(). connect_word() and userinfo_pair() must read
+ * the same 32 bits of the same text: connect_answers() compares theirs with this one. The
+ * loop's bound and the mask of @skip must stay, for the verifier.
  */
 __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 {

@@ -255,7 +255,9 @@ admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_ki
  * Return true if the list entry @listed of the sender lifts @conflict, a reason of
  * player_address_check() to drop: unlimited sources pass, and allowed ones may connect to
  * a server of NetQuake's @family from an address in use. Called by admit() and
- * player_conflict().
+ * player_conflict(). admit() does not ask about unlimited sources, since it returns
+ * REASON_ALLOW_LIST before it looks at addresses. No source on a list is asked for
+ * connlimit_exceeded(): the callers see to that.
  */
 static __always_inline bool acl_lifts(enum acl_result listed, enum reason conflict,
 				      enum wire_family family)

@@ -7,13 +7,14 @@
  * While the service is under load by queries, it serves from the cache: players, allowed
  * sources, validated and known clients, their prefix neighbours, and other sources that
  * query like a server browser (recent.h), the last up to a rate in bytes. While only the
- * limit of the prefix or network is exceeded: players, validated and known clients. With
+ * limit of the prefix or network is exceeded: players, validated and known clients, and a
+ * known one from another distance if it queries like a server browser. With
  * CACHE_ALWAYS it serves as under load, and also queries within their limits. A response
  * is charged to the sender's prefix or, of an allowed source, to its own account, except
  * for an `unlimited` source. Without a cached response all is as if the cache were off.
  *
- * Order: cache_reason() (sources that may be served although limits are exceeded), then
- * cache_admit() (the limits), each followed by cache_try().
+ * Order: cache_reason() (sources that are served whatever the limits), then cache_admit()
+ * (the limits), each followed by cache_try().
  */
 #ifndef RESPONSE_CACHE_BPF_H
 #define RESPONSE_CACHE_BPF_H
@@ -141,9 +142,10 @@ __noinline int prefix_exceeded(const struct pkt_ctx *c)
 }
 
 /*
- * Return why the query is served from the cache although limits are exceeded, or a reason
- * to drop it, or REASON_COUNT: neither; then cache_admit() decides. Analysed once by the
- * verifier. Called by shield_cache() alone, first, and once: it may charge
+ * Return why the query is served from the cache, or a reason to drop it, or REASON_COUNT:
+ * neither; then cache_admit() decides. While cache_active() is true, a query within its
+ * limits is served for these reasons too, and is not charged to them. Analysed once by
+ * the verifier. Called by shield_cache() alone, first, and once: it may charge
  * reputation_limit, note or mark the source, and put the service under load. What the
  * fast path has decided (c->decided) must not be decided again.
  */

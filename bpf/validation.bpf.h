@@ -142,22 +142,23 @@ static __always_inline enum reason challenge_decide(const struct live *l, __u32 
 /*
  * Decide about a CCREQ_CONNECT or first ClientHello. Their clients cannot return a
  * cookie, so they must send the request twice while validation is required or a limit is
- * exceeded (greylist.bpf.h). @reason: by the limits of unvalidated clients. @random: of a
- * ClientHello, or 0. Returns @reason if that is REASON_WITHIN_LIMITS and validation is
- * not required; REASON_VALIDATED if the request came twice, which validation_decide()
- * then charges; otherwise REASON_GREYLISTED. Called by unvalidated_decide() alone, for
- * KIND_CCREQ_CONNECT and KIND_DTLS_CLIENT_HELLO. greylisted() on the fast path must drop
- * only what is dropped here.
+ * exceeded (greylist.bpf.h). @reason: by the limits of unvalidated clients. @hello: it
+ * is a ClientHello, with @random. Returns @reason if that is REASON_WITHIN_LIMITS and
+ * validation is not required; REASON_VALIDATED if the request came twice, which
+ * validation_decide() then charges; otherwise REASON_GREYLISTED. Called by
+ * unvalidated_decide() alone, for KIND_CCREQ_CONNECT and KIND_DTLS_CLIENT_HELLO.
+ * greylisted() on the fast path must drop only what is dropped here, and must tell @hello
+ * from the other kind alike.
  */
 static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
-						   const struct service *s, __u32 random,
+						   const struct service *s, bool hello,
+						   __u32 random,
 						   const struct cookie_peer *peer,
 						   enum reason reason, __u64 now)
 {
 	if (reason == REASON_WITHIN_LIMITS && !validation_required(l, s, slot, now))
 		return reason;
-	return greylist_retried(greylist_hash(l, peer, random),
-				s->family == FAMILY_QUAKE_ENHANCED, false, now)
+	return greylist_retried(greylist_hash(l, peer, random), hello, false, now)
 		       ? REASON_VALIDATED
 		       : REASON_GREYLISTED;
 }
@@ -188,8 +189,9 @@ static __always_inline enum reason challenge_keys_decide(const struct live *l,
 /*
  * Return true if @kind is a query that takes part in address validation. Called by
  * kind_requests() and validation_class(). not_challenged() and `requests` of
- * user/shield/shield_shares.c name the same kinds, and kind_takes_part() by family. Two
- * pairs of neighbours: each comparison counts for a flood of connects.
+ * user/shield/shield_shares.c name the same kinds, and kind_takes_part() by family. A
+ * kind that is added needs a form in challenge_form() and a text in rewrite_echo(), too.
+ * Two pairs of neighbours: each comparison counts for a flood of connects.
  */
 static __always_inline bool kind_queries(enum wire_kind kind)
 {
@@ -272,7 +274,8 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 	if ((kind == KIND_GETCHALLENGE || must_retry) && reason == REASON_SERVICE_LIMIT)
 		validation_require(l, slot, now);
 	if (must_retry)
-		return greylist_decide(l, slot, s, random, &c->peer, reason, now);
+		return greylist_decide(l, slot, s, kind == KIND_DTLS_CLIENT_HELLO, random,
+				       &c->peer, reason, now);
 	if (kind == KIND_GETCHALLENGE) {
 		if (reason == REASON_WITHIN_LIMITS &&
 		    !validation_required(l, s, slot, now))

@@ -95,8 +95,10 @@ static __always_inline bool echo_begins(enum wire_family family, __u8 first, __u
  * a query of Quake II, only as clients that return an echo spell it, which is what
  * rewrite_query() writes. Servers compare the number of `info` with their protocol, and
  * the echo has no room for it; qstat sends `status 23` and takes an echo for the end of
- * the responses. @end: where the frame ends. Called by challenge_possible() and
- * challenge_plain(). On false no challenge may be taken from the share.
+ * the responses. @kind: of kind_requests(), where validation_applies() is true. @end:
+ * where the frame ends. Called by challenge_possible() and challenge_plain(), which ask
+ * for the frame's room and for the reply's addresses, too. On false no challenge may be
+ * taken from the share.
  */
 static __always_inline bool challenge_carries(enum wire_kind kind, const __u8 *at,
 					      const __u8 *end, __u32 length)
@@ -422,8 +424,10 @@ static __always_inline void challenge_ten(enum wire_family family, __u64 first,
 
 /*
  * Make the challenge with a cookie of @form that was made of @hash in @epoch. Called by
- * challenge_for(). A cookie that comes back is checked by making it anew of the same
- * hash: see cookie.h.
+ * challenge_for(). form_echoes() and challenge_length() must say the same of each form. A
+ * cookie that comes back is made anew of the same hash by echo_cookie_valid(),
+ * cookie_check_number() and cookie_check_tail(): a change of its characters changes these
+ * too.
  */
 static __always_inline void challenge_make(enum wire_family family, enum cookie_form form,
 					   __u64 hash, __u64 epoch,

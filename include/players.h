@@ -112,8 +112,10 @@ static __always_inline __u64 players_tag(__u64 hash)
 /*
  * Return how the server of a service of @family tells @player by its qport: 0 (16 bits),
  * QPORT_NARROW (8), or QPORT_NONE: it does not. Called by player_index() and
- * migrate_qport() with PLAYER_QPORT, which must give a player the same key in the map
- * qports.
+ * migrate_qport() for a player with PLAYER_QPORT, so that both give it the same key in
+ * the map qports. The look-up must find each key: player_search_qport() and
+ * may_have_qport() look for 8 bits in Quake II alone. The map is pinned, and a known
+ * player is not entered again: after a change raise ABI_VERSION.
  */
 static __always_inline int player_qport(enum wire_family family,
 					const struct player *player)
@@ -130,7 +132,8 @@ static __always_inline int player_qport(enum wire_family family,
  * and service of @id. If it is 0, no such player's port can have changed. @narrow: 0 or
  * QPORT_NARROW. Each entry that is added to the map qports adds one to the cell, and each
  * that is deleted takes one off: player_index(), migrate_qport() and forget_qport() must
- * keep to it, or may_have_moved() misses players.
+ * keep to it, or may_have_moved() misses players. The counts are pinned: after a change
+ * raise ABI_VERSION.
  */
 static __always_inline __u32 qport_cell(const struct player_id *id, __u16 qport,
 					__u32 narrow, const __u64 keys[3])

@@ -170,9 +170,10 @@ static inline __u64 recent_width(__u32 shut)
 }
 
 /*
- * Return how many sources query per second, if @marked of them per second were marked and
- * @shut of the space was outside of the window. Both are of one processor, the one that
- * marked most (marked_since()), since RECENT_RATE is of one too. Called by windows_fit().
+ * Return how many sources query a service per second at one processor, if that marked
+ * @marked of them per second while @shut of the space was outside of the window. Called
+ * by windows_fit(), for the processor that marked most (marked_since()), since
+ * RECENT_RATE is of one too. recent_shut() must remain the inverse.
  */
 static inline __u64 recent_all(__u32 shut, __u64 marked)
 {
