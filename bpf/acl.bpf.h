@@ -172,17 +172,6 @@ static __always_inline bool allowed_may_exceed(enum reason reason)
 }
 
 /*
- * Return the index in struct live.source_due_ns of an allowed source's own limit. @net:
- * address_net(). Called by allowed_take() and master_note(), which must agree on the
- * cell. Bit 40 keeps it apart from the cells of cache_source_limit(), which sets bit 41.
- */
-static __always_inline __u32 allowed_cell(const struct live *l, __u64 net, __u32 ipv6,
-					  __u32 slot)
-{
-	return limit_cell(l->keys, net, 1ull << 40 | slot << 1 | (ipv6 & 1), SOURCE_BITS);
-}
-
-/*
  * Charge two limits: that of an allowed source at @net, or of a master server if
  * @master; and that which all such sources share in @slot. Returns false if one of them
  * is exceeded, and then charges nothing, or if a race is lost: then the source's own
@@ -198,7 +187,7 @@ __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 	struct limit all = { allowed_service_limit.cost_ns,
 			     allowed_service_limit.burst_ns };
 	struct live *l = &live;
-	__u32 cell = allowed_cell(l, net, ipv6, slot);
+	__u32 cell = allowed_cell(l->keys, net, ipv6, slot);
 	__u32 index = budget_index(slot, BUDGET_ALLOWED);
 	__u64 now = clock_now(l);
 
@@ -274,7 +263,7 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 	    !player_address_note(id.word[0], id.word[1], id.word[2], ADDRESS_MASTER))
 		return 0;
 	*listed |= LISTS_MASTER;
-	cell = allowed_cell(l, address_net(&p, RECEIVER), p.ipv6, slot);
+	cell = allowed_cell(l->keys, address_net(&p, RECEIVER), p.ipv6, slot);
 	if (index_below(&cell, 1 << SOURCE_BITS))
 		l->source_due_ns[cell] = 0;
 	if (!(l->lists & LISTS_MASTER))

@@ -21,20 +21,6 @@
 #include "connlimit.bpf.h"
 
 /*
- * Return true if @s has @flag for @kind and enforces. Always false in observe mode.
- * Called by validation_applies() and cacheable(). @flag: CLASS_VALIDATION or
- * CLASS_CACHED.
- */
-static __always_inline bool service_flagged(const struct service *s, enum wire_kind kind,
-					    __u8 flag)
-{
-	__u32 index = kind;
-
-	return index_below(&index, KIND_COUNT) && s->class_of[index] & flag &&
-	       !s->observe;
-}
-
-/*
  * Note that a limit of a service is exceeded at @now: *@until, its until_ns for joining
  * or for queries, becomes the end of being under load, UNDER_LOAD_NS (10 s) later. Called
  * by validation_require() and cache_require(), for a flood once per datagram: it must

@@ -49,7 +49,8 @@ static __always_inline __u64 packet_offsets(const struct packet *p)
  * Make the name of the client at @side of @p, for the service in @slot: what a cookie is
  * made for. Called by pkt_find(), echo_refused() and connect_has_cookie(). The name must
  * be the same on each path, or a cookie is found wrong: plain_peer(),
- * connect_challenged(), egress_validated(), and peer_of() in user/shield/shield_fork.c.
+ * connect_challenged(), egress_validated(), and cell_peer() in
+ * user/shield/shield_cells.h.
  */
 static __always_inline void packet_peer(const struct packet *p, enum side side,
 					__u32 slot, struct cookie_peer *ret)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * acl.h - the prefilter of the lists: can a list have an entry for an address?
+ * acl.h - the prefilter of the lists: can a list have an entry for an address? And the
+ * cell of an allowed source's own limit.
  *
  * A look-up in a list costs as much as all other steps of a flood's datagram. So each
  * stretch of addresses has a byte that says which lists have an entry there (LISTS_ALLOW
@@ -53,6 +54,18 @@ static __always_inline __u32 acl_prefilter_cell(const __u8 *from, __u32 ipv6)
 
 	__builtin_memcpy(&word, from, sizeof(word));
 	return __builtin_bswap32(word) >> (16 - 16 * ipv6) & 0xffff;
+}
+
+/*
+ * Return the index in struct live.source_due_ns of the limit that an allowed source or a
+ * master server has of its own. @net: address_net(). Called by allowed_take() and
+ * master_note(), and by listed_limits() in userland. Bit 40 keeps it apart from the cells
+ * of cache_source_limit(), which sets bit 41.
+ */
+static __always_inline __u32 allowed_cell(const __u64 keys[3], __u64 net, __u32 ipv6,
+					  __u32 slot)
+{
+	return limit_cell(keys, net, 1ull << 40 | slot << 1 | (ipv6 & 1), SOURCE_BITS);
 }
 
 #endif /* ACL_H */

@@ -127,6 +127,20 @@ static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 #define CLASS_MASK   0x3f
 
 /*
+ * Return true if @s has @flag for @kind and enforces. Always false in observe mode.
+ * @flag: CLASS_VALIDATION or CLASS_CACHED. Called by validation_applies() and
+ * cacheable(), and by about_limits() in userland.
+ */
+static __always_inline bool service_flagged(const struct service *s, enum wire_kind kind,
+					    __u8 flag)
+{
+	__u32 index = kind;
+
+	return index_below(&index, KIND_COUNT) && s->class_of[index] & flag &&
+	       !s->observe;
+}
+
+/*
  * Return true if @kind takes part in address validation on a service of @family. Called
  * by service_finish(), and by challenges() and requests_count() in
  * user/shield/shield_shares.c, which give a share of the challenges to services with such
@@ -229,6 +243,8 @@ enum budget_set {
 	SET_GREYLISTED,
 	BUDGET_SETS
 };
+_Static_assert(SET_UNVALIDATED == 0,
+	       "limits_exceeded() takes the seed as it is for the cell of this set");
 
 /*
  * Return the cell, of 2^@bits, of the source, prefix or network @net under @b for the

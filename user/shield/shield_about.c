@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 
+#include "acl.h"
 #include "challenge.h"
 #include "lib/address.h"
 #include "players.h"
@@ -148,7 +149,8 @@ static void listed_limits(const struct shield *s, const struct about_request *re
 
 	ret->level[ABOUT_SOURCE] = (struct about_bucket){
 		ret->group == ABOUT_OF_MASTER ? master : allowed,
-		l->source_due_ns[cell_allowed(l, request->host, request->slot)]
+		l->source_due_ns[allowed_cell(l->keys, request->host->net,
+					      request->host->ipv6, request->slot)]
 	};
 	ret->level[ABOUT_SERVICE] = (struct about_bucket){
 		all, l->service_due_ns[budget_index(request->slot, BUDGET_ALLOWED)]
@@ -184,12 +186,6 @@ static bool listed(const struct shield *s, const struct about_request *request,
 	else if (about_reports_to(s, request->slot, request->host))
 		*ret = ABOUT_OF_MASTER;
 	return *ret != ABOUT_OF_ALLOWED || !(entry.origins & LIST_UNLIMITED);
-}
-
-/* Return true if address validation decides about the datagrams of @kind. */
-static bool is_validating(const struct service *service, enum wire_kind kind)
-{
-	return service->class_of[kind] & CLASS_VALIDATION && !service->observe;
 }
 
 /* A request as address validation sees it. */
@@ -277,7 +273,8 @@ static void validating_find(const struct shield *s, enum wire_family family,
 			    const struct about_request *request, struct validating *ret)
 {
 	enum wire_class class = wire_class(family, request->kind);
-	struct cookie_peer peer = { { 0 } };
+	struct cookie_peer peer =
+		cell_peer(request->host->address, request->port, request->slot);
 	struct validated_cell *cell;
 	bool later = class == CLASS_CONNECT || request->kind == KIND_D0PK,
 	     passed = request->reason == REASON_VALIDATED;
@@ -285,8 +282,6 @@ static void validating_find(const struct shield *s, enum wire_family family,
 	__u32 needed =
 		later && family == FAMILY_QUAKE2 ? VALIDATED_NUMBER : VALIDATED_COOKIE;
 
-	memcpy(peer.word, request->host->address, sizeof(request->host->address));
-	peer.word[2] = htons(request->port) | request->slot << 16;
 	cell = validated_find(&s->shared->validation.validated, &peer, s->shared->keys,
 			      now);
 	ret->form = form_of(s, family, request, &peer, cell);
@@ -324,7 +319,8 @@ bool about_limits(const struct shield *s, const struct service *service,
 {
 	enum wire_family family = (enum wire_family)service->family;
 	enum wire_class class = wire_class(family, request->kind);
-	bool validating = is_validating(service, request->kind), first;
+	bool validating = service_flagged(service, request->kind, CLASS_VALIDATION),
+	     first;
 	struct validating v = { .class = class };
 	struct about_limits ways[3] = { 0 };
 	enum about_group group;
@@ -346,7 +342,7 @@ bool about_limits(const struct shield *s, const struct service *service,
 	 * pkt_decide() begins with the list, admit() and cache_admit() do not. A right
 	 * cookie decides alone.
 	 */
-	first = validating && !(service->class_of[request->kind] & CLASS_CACHED);
+	first = validating && !service_flagged(service, request->kind, CLASS_CACHED);
 	if (group != ABOUT_OF_CLASS && first && !v.form)
 		ways[n++].group = group;
 	if (v.validated)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * shield_cells.h - where the tables have the cells of one address, as the programs
- * compute it (budget_charge(), allowed_take(), amplification_charge_prefix()).
+ * compute it (budget_charge(), amplification_charge_prefix(), packet_peer()).
  * tests/kern/kern_explain_trial.c holds the two together.
  */
 #ifndef SHIELD_CELLS_H
 #define SHIELD_CELLS_H
+
+#include <arpa/inet.h>
+#include <string.h>
 
 #include "shield/about.h"
 
@@ -25,17 +28,6 @@ static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
 }
 
 /*
- * Return the index in struct live.source_due_ns of the limit that @host has in @slot as
- * an allowed source or a master server, as allowed_cell() does.
- */
-static inline __u32 cell_allowed(const struct live *l, const struct about_host *host,
-				 __u32 slot)
-{
-	return limit_cell(l->keys, host->net, 1ull << 40 | slot << 1 | host->ipv6,
-			  SOURCE_BITS);
-}
-
-/*
  * Return the line of an account of amplification, above its tag. @account: 0 of the
  * prefix, 1 of an allowed source, 2 of what signs on.
  */
@@ -49,6 +41,20 @@ static inline __u32 cell_amplification(const struct live *l,
 	else if (account == 2)
 		prefix |= 1ull << 58;
 	return limit_place(l->keys, prefix, AMPLIFICATION_BITS + AMPLIFICATION_TAG_BITS);
+}
+
+/*
+ * Return the name in the table of validated clients of the one at @address and @port, for
+ * the service in @slot, as packet_peer() makes it.
+ */
+static inline struct cookie_peer cell_peer(const __be32 address[4], __u16 port,
+					   __u32 slot)
+{
+	struct cookie_peer peer;
+
+	memcpy(peer.word, address, 4 * sizeof(*address));
+	peer.word[2] = (__u32)htons(port) | slot << 16;
+	return peer;
 }
 
 #endif /* SHIELD_CELLS_H */

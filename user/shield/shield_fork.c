@@ -8,7 +8,6 @@
  * that is half written is as wrong in both trials. A reload meanwhile changes the
  * generation, which ends the trial (beside.c).
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <bpf/bpf.h>
 
 #include "lib/log.h"
+#include "shield/shield_cells.h"
 #include "shield/shield_clock.h"
 #include "shield/shield_internal.h"
 #include "shield/trial_internal.h"
@@ -135,21 +135,11 @@ int trial_fork(const struct shield *of, const struct config *config,
 	return err;
 }
 
-/* The name of a client in the table of validated ones. */
-static struct cookie_peer peer_of(const struct trial_client *client, __u32 slot)
-{
-	struct cookie_peer peer;
-
-	memcpy(peer.word, client->address, sizeof(client->address));
-	peer.word[2] = (__u32)htons(client->port) | slot << 16;
-	return peer;
-}
-
 bool trial_catch_up(struct trial *t, const struct shield *of, __u32 slot,
 		    const struct trial_client *client)
 {
 	struct live *l = t->copy->shared;
-	struct cookie_peer peer = peer_of(client, slot);
+	struct cookie_peer peer = cell_peer(client->address, client->port, slot);
 	const struct validated_cell *known = validated_find(
 		&of->shared->validation.validated, &peer, l->keys, about_clock(of));
 	struct validated_cell *cell;
@@ -169,7 +159,7 @@ bool trial_catch_up(struct trial *t, const struct shield *of, __u32 slot,
 void trial_validate(struct trial *t, __u32 slot, const struct trial_client *client)
 {
 	struct live *l = t->copy->shared;
-	struct cookie_peer peer = peer_of(client, slot);
+	struct cookie_peer peer = cell_peer(client->address, client->port, slot);
 	struct validated_cell *cell =
 		validated_enter(&l->validation.validated, &peer, l->keys, l->clock_ns);
 
