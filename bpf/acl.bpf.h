@@ -17,8 +17,9 @@
  * acl_lookup() is called in both directions, allowed_admit() on ingress, master_note() at
  * egress. Each datagram of a flood pays for acl_prefilter() if there is a list, and for
  * nothing else here. A new kind of list needs a bit in LISTS_*, which list_mark()
- * (user/shield/shield_lists.c) sets and spreads, a row in SHIELD_MAPS, and a place in the
- * order of acl_search().
+ * (user/shield/shield_lists.c) sets and spreads, a row in SHIELD_MAPS, a place in the
+ * order of acl_search(), and a copy in each trial: copy_cells()
+ * (user/shield/shield_trial.c) and tables_copy() (user/shield/shield_fork.c).
  */
 #ifndef ACL_BPF_H
 #define ACL_BPF_H
@@ -36,7 +37,8 @@ enum acl_result {
 
 /*
  * Limits of an allowed source beyond those of its class, and of all allowed sources of a
- * service: service.h.
+ * service: service.h. listed_limits() in user/shield/shield_about.c has copies of these
+ * two and of master_limit.
  */
 const volatile struct limit allowed_limit = {
 	1000000000ull / ALLOWED_RATE, ALLOWED_BURST *(1000000000ull / ALLOWED_RATE)
@@ -82,7 +84,7 @@ static __always_inline __u32 acl_origins(void *map, struct cidr *from, __u64 now
  * Return enum acl_result of an address, given as the words of struct player_id without a
  * port. Called by acl_lookup() alone, after acl_prefilter(). Keep the order: an entry of
  * the allow list overrides one of the deny list, and either overrides a heartbeat.
- * Changes nothing.
+ * Changes nothing. listed() in user/shield/shield_about.c repeats the order.
  */
 __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 {
@@ -162,7 +164,8 @@ static __always_inline enum acl_result acl_lookup(const struct live *l, __u32 sl
  * Return true if an allowed source may pass in spite of @reason, within allowed_limit.
  * Malformed and mismatching datagrams stay dropped. Called by allowed_admit() alone. A
  * new reason for an exceeded limit must be added here, or allowed sources are dropped for
- * it.
+ * it; and to reason_is_limit(), `due` (user/shield/shield_shares.c), limit_names()
+ * (user/explain/explain_causes.c) and `levels` (user/stats/metrics.c).
  */
 static __always_inline bool allowed_may_exceed(enum reason reason)
 {

@@ -297,9 +297,9 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
  * redirection to its own interface. There the other end takes what XDP_TX sends into its
  * ring, and wakes up for it only if it has an XDP program. If it has none and joins
  * datagrams (GRO), the ring fills up, and from then on all that the server sends is lost
- * there. struct live.veths: written by the daemon. Called by challenge_reply(),
- * keys_challenge_send() and cache_send() as the last step. Each byte of the frame must be
- * written by then.
+ * there. struct live.veths: shield_attach() in user/shield/attach_xdp.c sets the bit of
+ * the interface's number modulo 32. Called by challenge_reply(), keys_challenge_send()
+ * and cache_send() as the last step. Each byte of the frame must be written by then.
  */
 static __always_inline int send_back(struct xdp_md *ctx)
 {

@@ -141,7 +141,8 @@ static __always_inline bool share_take(const struct live *l, __u32 slot,
  * *@ret_epoch. A cookie is valid in its own epoch and the next; @parity is bit 0 of its
  * epoch, which every spelling carries, so one hash is enough. Called by
  * echo_cookie_valid(), cookie_check_number() and cookie_check_tail(). The input of the
- * hash must be that of challenge_for().
+ * hash must be that of challenge_for(). number_form() and tail_form() in
+ * user/shield/shield_about.c compute the same.
  */
 static __always_inline __u64 cookie_expected(const struct live *l,
 					     const struct cookie_peer *peer,
@@ -155,7 +156,8 @@ static __always_inline __u64 cookie_expected(const struct live *l,
 /*
  * Return true if @letters is the cookie that an echo of @form gave @peer. Called by
  * echo_refused() and cookie_check_echo(), which must agree. All characters are compared
- * at once, so that none can be guessed apart.
+ * at once, so that none can be guessed apart. COOKIE_BARE has seven, also in
+ * challenge_echo() and echo_letters().
  */
 static __always_inline bool echo_cookie_valid(const struct live *l,
 					      const struct cookie_peer *peer,

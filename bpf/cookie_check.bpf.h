@@ -3,7 +3,9 @@
  * cookie_check.bpf.h - does a request to connect carry the cookie that its sender was
  * given? shield_validate() asks it by cookie_check() (validation.bpf.h), and the fast
  * path by connect_has_cookie(), so that a flood of connects without one is refused there.
- * Echoes carry theirs elsewhere: echo_refused() and cookie_check_echo().
+ * Echoes carry theirs elsewhere: echo_refused() and cookie_check_echo(). For `explain`
+ * number_form() and tail_form() in user/shield/shield_about.c repeat
+ * cookie_check_number() and cookie_check_tail(): change both.
  */
 #ifndef COOKIE_CHECK_BPF_H
 #define COOKIE_CHECK_BPF_H

@@ -102,7 +102,8 @@ static __always_inline __u32 reply_number(__u64 kind)
  * Drop and count a datagram of an unvalidated client that its service has no policy to
  * pass, or whose service or source has surely exceeded its limit. False: the datagram may
  * pass, and nothing is counted. @kind: as in drop_in(). Called by fast_path() alone. It
- * must drop only what admit_unlisted() would.
+ * must drop only what admit_unlisted() would. The counter of a class without limits must
+ * be that of the reason that policy_reason() returns.
  */
 static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 				   const struct target *f, __u64 kind,
@@ -234,7 +235,9 @@ static __always_inline bool greylisted(struct xdp_md *ctx, struct live *l,
  *
  * Called by fast_path_tail_call() alone. @looked: not_cached() has found the source not
  * validated, if the limit of the service is exceeded. It must drop only what pkt_decide()
- * refuses, and must take nothing from the share: challenge_now() does.
+ * refuses, and must take nothing from the share: challenge_now() does. Its kinds must be
+ * those of kind_requests(), with the class that pkt_decide() gives each, and it reads the
+ * state of host keys as keys_state() does: change both.
  */
 static __always_inline bool
 not_challenged(struct xdp_md *ctx, struct live *l, const struct target *f, __u64 kind,

@@ -19,7 +19,8 @@
  * Sample a datagram toward the server if one of the samplers takes it. @what:
  * SAMPLE_WHAT() without a sampler; @followed: it is of a followed player; @counted:
  * count() of its counter. Called by fast_path_player() and count_decision(), if struct
- * sampling.any is set.
+ * sampling.any is set. It takes @what apart by the bits of SAMPLE_WHAT().
+ * sample_out_maybe() chooses at egress, by KIND_HANDSHAKE in place of the two classes.
  */
 static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
 					 const struct service *s, __u64 what,
@@ -94,7 +95,8 @@ static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *
  * Decide about game traffic. MATCH_OK: it is the next datagram of a player and within its
  * limit; it is counted and passes. MATCH_NONE: of no player. MATCH_MISMATCH: in a
  * player's name, and none of its. Other results: the slow path decides. Called by
- * fast_path() alone. It must change only what player_decide() would.
+ * fast_path() alone. It must change only what player_decide() would. It counts and
+ * samples as count_decision() does for REASON_PLAYER.
  */
 static __always_inline enum match fast_path_player(struct xdp_md *ctx, struct live *l,
 						   const struct target *f,

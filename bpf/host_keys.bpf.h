@@ -9,6 +9,8 @@
  * allowance.
  *
  * keys_learn() is called by egress_admit(), keys_challenge_send() by shield_validate().
+ * struct host_keys is pinned: if the meaning of a member changes, or what keys_place()
+ * returns, raise ABI_VERSION (user/shield/shield_abi.c).
  */
 #ifndef HOST_KEYS_BPF_H
 #define HOST_KEYS_BPF_H
@@ -30,8 +32,8 @@ static __always_inline struct host_keys *keys_at(__u32 slot)
 /*
  * Return enum host_keys_state of a service of @family. Challenges of other protocols
  * carry no keys: KEYS_NONE. Called by unvalidated_decide() and pkt_keys();
- * not_challenged() on the fast path must read the same. The read is volatile, since
- * egress writes meanwhile.
+ * not_challenged() on the fast path must read the same, and keys_unusable() in
+ * user/shield/shield_shares.c. The read is volatile, since egress writes meanwhile.
  */
 static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 {

@@ -70,6 +70,8 @@ static __always_inline __u64 *budget_prefix_cell(const struct live *l,
  * Called by admit_net() and validated_charge(). All limits are compared before the first
  * is charged, and the service's is charged last: keep both. What only compares, on the
  * fast path and in prefix_exceeded(), must refuse nothing that this passes.
+ * class_limits() (user/shield/shield_about.c) shows the same four limits from the same
+ * cells.
  */
 static __always_inline enum reason budget_charge(struct live *l, const struct budget *b,
 						 enum budget_set set,
@@ -107,7 +109,8 @@ static __always_inline enum reason budget_charge(struct live *l, const struct bu
  * validated (limit_times()). The caller must have compared the service's limit, in
  * *@service_due: it is not exceeded. Returns as budget_charge(). Called by admit_budget()
  * and unvalidated_decide(). limits_exceeded() and query_exceeds() must refuse nothing
- * that this passes.
+ * that this passes. class_limits() in user/shield/shield_about.c repeats the rule of the
+ * crowd.
  */
 static __always_inline enum reason admit_net(struct live *l, const struct budget *b,
 					     enum wire_kind kind, __u64 net, __u32 ipv6,
@@ -151,11 +154,12 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 /*
  * Return the limit that a request of @class surely exceeds, the service's or the
  * source's, or REASON_COUNT: none, or only a prefix's or network's. @crowds: a source has
- * more in a crowd, as in admit_net(): not for a CCREQ_CONNECT. Changes nothing.
- * @class: below CLASS_BUDGETS, as the verifier must know. Called by refuse(),
- * not_challenged(), connect_refused() and greylisted() on the fast path: each datagram of
- * a flood pays for it. It must name a limit only where admit_budget() and
- * unvalidated_decide() would.
+ * more in a crowd, as in admit_net(): not for a CCREQ_CONNECT. Changes nothing. @class:
+ * below CLASS_BUDGETS, as the verifier must know. Called by refuse(), not_challenged(),
+ * connect_refused() and greylisted() on the fast path: each datagram of a flood pays for
+ * it. It must name a limit only where admit_budget() and unvalidated_decide() would. Its
+ * callers take any reason but REASON_SERVICE_LIMIT for REASON_SOURCE_LIMIT when they
+ * choose a counter.
  */
 static __always_inline enum reason limits_exceeded(const struct live *l, __u32 slot,
 						   const struct service *s, __u64 class,
@@ -187,7 +191,7 @@ static __always_inline enum reason limits_exceeded(const struct live *l, __u32 s
 /*
  * Return the reason for which a @class without limits is dropped: CLASS_BUDGETS or above,
  * if its policy is POLICY_DROP. Called by refuse() and admit_unlisted(), which must
- * agree.
+ * agree. refuse() chooses the counter apart, by the class: change both.
  */
 static __always_inline enum reason policy_reason(enum wire_class class)
 {

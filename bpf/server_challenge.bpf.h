@@ -12,8 +12,8 @@
 /*
  * A datagram to a service as two integers: its service and kind (TARGET), and where its
  * payload and addresses are in the frame (OFFSETS). offsets_packet(), pkt_fill(),
- * challenge_now(), keys_place(), egress_listed() and egress_validated() take them apart:
- * change all.
+ * challenge_now(), challenge_plain(), keys_place(), egress_listed() and
+ * egress_validated() take them apart: change all.
  */
 #define TARGET(slot, kind) ((__u64)(slot) << 16 | (kind))
 #define OFFSETS(payload, addresses, ipv6) \
@@ -76,6 +76,7 @@ static __always_inline void packet_peer(const struct packet *p, enum side side,
  * Called by egress_validated() alone. Analysed once by the verifier.
  *
  * It must not set VALIDATED_COOKIE: a challenge that was sent proves nothing.
+ * connect_answers() must compare as many challenges as are kept here.
  */
 __noinline int server_challenge_note(__u64 first, __u64 second, __u64 third,
 				     __u32 challenges, __u32 challenge)

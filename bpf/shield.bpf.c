@@ -80,7 +80,8 @@ static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
  * remember what a connect says. Called by decide() and decision_apply() after
  * count_decision(), before the frame changes, for datagrams that pass alone, also if only
  * because the service observes: a credit for a dropped one could be spent on an
- * attacker's victim.
+ * attacker's victim. fast_path_player() credits nothing: it must pass no move of an
+ * unverified player, which netquake_match() sees to by PLAYER_SEQUENCE.
  */
 static __always_inline void decision_passed(struct xdp_md *ctx, struct live *l,
 					    const struct target *f,

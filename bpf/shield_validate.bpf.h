@@ -262,6 +262,8 @@ static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
  * validation_decide(). An allowed source's cookie counts too: it was challenged when its
  * own limits were exceeded. Called by shield_validate() alone, after c->mute is
  * determined, once: it charges. A source on the deny list must not pass by a cookie.
+ * about_limits() (user/shield/shield_about.c) repeats the order of lists, cookie and
+ * limits for `explain`.
  */
 static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 {

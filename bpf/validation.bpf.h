@@ -15,8 +15,12 @@
  * Called by shield_validate(), in three steps: cookie_check(), then validation_decide()
  * or unvalidated_decide(), both by pkt_decide(), then rewrite_request()
  * (challenge.bpf.h). They are separate functions, since together they need more stack
- * than there is. Texts: include/challenge.h; cookies: cookie.h;
- * validated clients: validated.h; when a challenge is sent: challenge_share.bpf.h.
+ * than there is. Texts: include/challenge.h; cookies: cookie.h; validated clients:
+ * validated.h; when a challenge is sent: challenge_share.bpf.h.
+ *
+ * `explain` shows the limits that decide: in user/shield/shield_about.c form_of() repeats
+ * cookie_check() and validation_form(), validating_find() repeats validation_decide(),
+ * class_limits() repeats validated_charge(). A change here changes these too.
  */
 #ifndef VALIDATION_BPF_H
 #define VALIDATION_BPF_H
@@ -119,6 +123,7 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
  * Return true if @reason is an exceeded limit, after which the client of a query may be
  * challenged. Called by unvalidated_decide() alone. REASON_CONTENDED is none: the race is
  * lost, not the limit exceeded. A request to join is challenged after a lost race, too.
+ * `due` in user/shield/shield_shares.c counts the same reasons as demand for challenges.
  */
 static __always_inline bool reason_is_limit(enum reason reason)
 {
@@ -170,7 +175,9 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
  * twice. The first one is remembered, as in greylist_decide(), and REASON_GREYLISTED is
  * returned. Returns @reason if no challenge can be made: a request within its limits
  * passes then, under load too. Called by unvalidated_decide() alone, for
- * KIND_GETCHALLENGE, before a challenge is taken from the share.
+ * KIND_GETCHALLENGE, before a challenge is taken from the share. keys_unusable() in
+ * user/shield/shield_shares.c counts no demand of a service for which this returns
+ * @reason: change both.
  */
 static __always_inline enum reason challenge_keys_decide(const struct live *l,
 							 __u32 state,
@@ -214,7 +221,8 @@ static __always_inline bool kind_requests(enum wire_kind kind)
  * Return what a request from @net costs of the source's limit: three if another client at
  * this address is validated on this Quake III server. Otherwise spoofed requests in its
  * name would use up what the server answers one address (ioquake3: one per second).
- * Called by unvalidated_decide() alone.
+ * Called by unvalidated_decide() alone. times_of() (user/shield/shield_about.c) repeats
+ * it.
  */
 static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
 					 const struct service *s, __u32 class, __u64 net,
@@ -346,7 +354,7 @@ static __always_inline __u32 validation_form(const struct service *s,
  * there must get CLASS_UNKNOWN for a later step. A client that is there must never get
  * it: validated_charge() has the service's limit of CCREQ_CONNECT at CLASS_UNKNOWN.
  * pkt_decide(), not_challenged(), connect_refused() and greylisted() name the same
- * classes: change all.
+ * classes, and so does validating_find() (user/shield/shield_about.c): change all.
  */
 static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, bool known)
 {

@@ -12,7 +12,9 @@
  * acl_prefilter_span() is called in userland by cells_mark()
  * (user/shield/shield_lists.c), acl_prefilter_cell() by the programs. Both must map an
  * address to the same cell: if a cell of a listed network has no mark, the programs do
- * not look its entry up. A mark too many costs only a look-up.
+ * not look its entry up. A mark too many costs only a look-up. The marks are pinned:
+ * after a change of their places a master server is not found until its next heartbeat,
+ * so raise ABI_VERSION (user/shield/shield_abi.c).
  */
 #ifndef ACL_H
 #define ACL_H

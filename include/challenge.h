@@ -21,9 +21,10 @@
  * What returns these is a `connect`, or DarkPlaces' `d0pk\cnt\0`. It is rewritten into
  * `getchallenge`, for which the server gives its own.
  *
- * Called by the ingress programs alone, but for echo_begins(): challenge.bpf.h writes
- * challenges and requests, validation.bpf.h and challenge_share.bpf.h read what comes
- * back, classify.h recognises it. tests/include/test_challenge.c and
+ * Called by the ingress programs: challenge.bpf.h writes challenges and requests,
+ * validation.bpf.h, cookie_check.bpf.h and challenge_share.bpf.h read what comes back.
+ * classify.h recognises it by echo_begins(), and `explain` reads it too (form_of() in
+ * user/shield/shield_about.c). tests/include/test_challenge.c and
  * tests/fuzz/include/fuzz_proof.c run the same code. challenge_arguments() and
  * challenge_store() write to the frame and not to the buffer, so they compare each
  * address with the end of the frame.

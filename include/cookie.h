@@ -14,9 +14,10 @@
  * that makes cookies for 137 s and that the daemon replaces in the next 137 s.
  *
  * The ingress programs make cookies (challenge_for()) and check them by making them anew
- * (cookie_expected()). The daemon changes keys (rotate_secret()), for which both sides
- * use the same epoch and key index. So a change of the hash or of a spelling makes the
- * cookies of the last 17 s invalid: their clients have to request again.
+ * (cookie_expected()); so does `explain` (number_form() and tail_form() in
+ * user/shield/shield_about.c). The daemon changes keys (rotate_secret()), for which both
+ * sides use the same epoch and key index. So a change of the hash or of a spelling makes
+ * the cookies of the last 17 s invalid: their clients have to request again.
  */
 #ifndef COOKIE_H
 #define COOKIE_H

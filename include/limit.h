@@ -12,10 +12,10 @@
  *
  * limit_normal() is called by the daemon for the limits of the configuration
  * (service_finish(), apply_validation()), the other functions by the programs,
- * limit_place() also by userland (shield_cells.h). A constant limit with 0 < cost_ns <=
- * burst_ns needs no limit_normal(). due_ns is kept in pinned tables: if its meaning or
- * the choice of its cell changes, raise ABI_VERSION (user/shield/shield_abi.c), or
- * sources begin with the debts of others.
+ * limit_place() also by userland (shield_cells.h), and limit_cell() by allowed_cell(). A
+ * constant limit with 0 < cost_ns <= burst_ns needs no limit_normal(). due_ns is kept in
+ * pinned tables: if its meaning or the choice of its cell changes, raise ABI_VERSION
+ * (user/shield/shield_abi.c), or sources begin with the debts of others.
  */
 #ifndef LIMIT_H
 #define LIMIT_H
@@ -60,7 +60,9 @@ static inline void limit_normal(struct limit *l)
  * Return true if @l has no room for one request at @now_ns. Changes nothing. @due_ns: its
  * state. @l: as limit_normal() leaves it. Called by limit_take(), and where several
  * limits are looked at before one is charged: false reserves nothing, so limit_take()
- * compares again. The comparison is signed, for a burst below zero.
+ * compares again. The comparison is signed, for a burst below zero. about_wait() and
+ * about_left() in user/shield/shield_about.c solve the same comparison for the time and
+ * for the requests that are left.
  */
 static __always_inline bool limit_exceeded(const struct limit *l, __u64 due_ns,
 					   __u64 now_ns)
@@ -109,8 +111,9 @@ static __always_inline struct limit limit_scaled(const struct limit *l, __u32 co
  * Return the cell of (@net, @tag) in a table of 2^@bits cells, 1 to 32 bits.
  * Multiply-shift hashing with secret odd @keys: two different inputs share a cell with
  * probability at most 2^(1-bits), whatever an attacker without the keys chooses
- * (Dietzfelbinger et al. 1997). Called by the programs alone. @tag: tells apart what
- * shares a table: allowed_cell() and cache_source_limit() set a bit each.
+ * (Dietzfelbinger et al. 1997). Called by the programs, and by userland through
+ * allowed_cell(). @tag: tells apart what shares a table: allowed_cell() and
+ * cache_source_limit() set a bit each.
  */
 static __always_inline __u32 limit_cell(const __u64 keys[3], __u64 net, __u64 tag,
 					__u32 bits)

@@ -3,8 +3,10 @@
  * service.h - the settings of a service and the limits of its classes: a part of abi.h,
  * and under its rules.
  *
- * Written by the daemon from the configuration, read by the programs. After each
- * change of a struct service service_finish() must be called.
+ * Written by the daemon from the configuration, read by the programs. After each change
+ * of a struct service service_finish() must be called. struct service, and what lies at
+ * budget_index() and budget_cell(), is pinned: if a meaning or a place changes, raise
+ * ABI_VERSION (user/shield/shield_abi.c).
  */
 #ifndef SERVICE_H
 #define SERVICE_H
@@ -145,7 +147,8 @@ static __always_inline bool service_flagged(const struct service *s, enum wire_k
  * by service_finish(), and by challenges() and requests_count() in
  * user/shield/shield_shares.c, which give a share of the challenges to services with such
  * requests. shield_validate() must decide about each of these kinds; kind_queries() and
- * not_challenged() name the queries among them.
+ * not_challenged() name the queries among them. challenges() takes KIND_ECHO_RETURN for
+ * all queries: a family whose queries are challenged must have both.
  */
 static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 {
@@ -208,8 +211,9 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
  * half of the service's limit is left at @now_ns; @due_ns: its state. So many clients
  * behind one address can join at once, and no source takes the half that is left for
  * others. 0 if the service has no limit. Called by the programs and, to show it, by
- * about_limits(). The callers must agree on the requests that have no more in a crowd: a
- * CCREQ_CONNECT has not.
+ * class_limits() (user/shield/shield_about.c). The callers must agree on the requests
+ * that have no more in a crowd: a CCREQ_CONNECT has not, and queries have @b->crowd 0,
+ * since query_exceeds() and prefix_exceeded() do not ask.
  */
 static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
 					  __u64 now_ns)
@@ -293,7 +297,7 @@ struct scopes {
  * Return the limits of one request under @b. @times: what it costs of the source's own
  * limit; @others: of the limits of prefix, network and service; in requests. @crowd: of
  * budget_crowd(), or 0. Called by admit_net() and validated_charge(), and to show it by
- * about_limits().
+ * class_limits() (user/shield/shield_about.c).
  */
 static __always_inline struct scopes budget_scopes(const struct budget *b, __u32 times,
 						   __u32 others, __u32 crowd)

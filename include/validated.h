@@ -16,11 +16,12 @@
  * name finds the tag.
  *
  * Called by the ingress programs and, for challenges of servers, by egress
- * (server_challenge_note()); `explain` reads the cells (walk_joining()), and enters
- * clients in a copy (user/shield/shield_fork.c). The table is pinned: if the hash,
- * the bucket, the tag or the name of a cell changes, raise ABI_VERSION
- * (user/shield/shield_abi.c).
- * tests/include/test_races.c enters clients from several threads.
+ * (server_challenge_note()); `explain` reads the cells (walk_joining() and
+ * validating_find() in user/shield/shield_about.c), and trials enter clients in a copy
+ * (user/shield/shield_fork.c). The table is pinned: if the hash, the bucket, the tag, the
+ * name of a cell, a flag or the unit of a member changes, raise ABI_VERSION
+ * (user/shield/shield_abi.c). tests/include/test_races.c enters clients from several
+ * threads.
  */
 #ifndef VALIDATED_H
 #define VALIDATED_H
