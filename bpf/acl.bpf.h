@@ -37,24 +37,17 @@ enum acl_result {
 
 /*
  * Limits of an allowed source beyond those of its class, and of all allowed sources of a
- * service: service.h. listed_limits() in user/shield/shield_about.c has copies of these
- * two and of master_limit.
+ * service: service.h.
  */
-const volatile struct limit allowed_limit = {
-	1000000000ull / ALLOWED_RATE, ALLOWED_BURST *(1000000000ull / ALLOWED_RATE)
-};
-const volatile struct limit allowed_service_limit = {
-	1000000000ull / ALLOWED_SERVICE_RATE,
-	ALLOWED_SERVICE_BURST *(1000000000ull / ALLOWED_SERVICE_RATE)
-};
+const volatile struct limit allowed_limit = ALLOWED_LIMIT;
+const volatile struct limit allowed_service_limit = ALLOWED_SERVICE_LIMIT;
 
 /*
  * Limit of a master server's queries beyond those of their class: a burst of 8, then one
  * in 2 s. It queries once or twice per heartbeat. An attacker may spoof it, so this is
  * below what engines answer one address (ioquake3: a burst of 10, then one per second).
  */
-const volatile struct limit master_limit = { MASTER_EVERY_NS,
-					     MASTER_BURST *MASTER_EVERY_NS };
+const volatile struct limit master_limit = MASTER_LIMIT;
 
 /*
  * Return the origins in force of the longest entry of the list @map that covers the

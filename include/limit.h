@@ -11,11 +11,12 @@
  * spans a tick, the long-run rate is exact.
  *
  * limit_normal() is called by the daemon for the limits of the configuration
- * (service_finish(), apply_validation()), the other functions by the programs,
- * limit_place() also by userland (shield_cells.h), and limit_cell() by allowed_cell(). A
- * constant limit with 0 < cost_ns <= burst_ns needs no limit_normal(). due_ns is kept in
- * pinned tables: if its meaning or the choice of its cell changes, raise ABI_VERSION
- * (user/shield/shield_abi.c), or sources begin with the debts of others.
+ * (service_finish(), apply_validation()), limit_never() by userland, the other functions
+ * by the programs; limit_place() also by userland (shield_cells.h), and limit_cell()
+ * there through allowed_cell(). A constant limit with 0 < cost_ns <= burst_ns needs no
+ * limit_normal(). due_ns is kept in pinned tables: if its meaning or the choice of its
+ * cell changes, raise ABI_VERSION (user/shield/shield_abi.c), or sources begin with the
+ * debts of others.
  */
 #ifndef LIMIT_H
 #define LIMIT_H
@@ -44,9 +45,9 @@ struct limit {
  * Give both extremes the form of other limits, so that limit_exceeded() needs no further
  * comparison: no limit becomes a burst that no debt reaches; a limit that lets nothing
  * pass, a burst far below zero. May be called twice. Call it before programs can see @l.
- * limit_take() relies on it too, except that it lets all pass at cost 0. In user/shield/
- * never(), limit_used_share() and share_limit() recognise these forms, and apply_cache()
- * writes the second one itself.
+ * limit_take() relies on it too, except that it lets all pass at cost 0. limit_never()
+ * recognises the second form, and apply_cache() in user/shield/shield_apply.c writes it
+ * itself.
  */
 static inline void limit_normal(struct limit *l)
 {
@@ -54,6 +55,15 @@ static inline void limit_normal(struct limit *l)
 		l->burst_ns = LIMIT_NONE_NS;
 	else if (l->burst_ns < l->cost_ns)
 		l->burst_ns = -LIMIT_NONE_NS;
+}
+
+/*
+ * Return true if @l lets nothing pass: the second form that limit_normal() makes. Called
+ * in userland, which shows limits and divides them.
+ */
+static inline bool limit_never(const struct limit *l)
+{
+	return (__s64)l->burst_ns < (__s64)l->cost_ns;
 }
 
 /*

@@ -72,6 +72,19 @@ _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
 #define MASTER_BURST	8
 
 /*
+ * The same as initialisers of struct limit, for acl.bpf.h and, to show them, for
+ * listed_limits() in userland.
+ */
+#define LIMIT_EVERY(ns, burst)       \
+	{                            \
+		(ns), (burst) * (ns) \
+	}
+#define ALLOWED_LIMIT LIMIT_EVERY(1000000000ull / ALLOWED_RATE, ALLOWED_BURST)
+#define ALLOWED_SERVICE_LIMIT \
+	LIMIT_EVERY(1000000000ull / ALLOWED_SERVICE_RATE, ALLOWED_SERVICE_BURST)
+#define MASTER_LIMIT LIMIT_EVERY(MASTER_EVERY_NS, MASTER_BURST)
+
+/*
  * The settings of a service. Written by the daemon in the generation that no packet uses;
  * service_finish() computes class_of and the seeds. Its place in the array is its slot.
  */

@@ -33,19 +33,11 @@ __u64 about_clock(const struct shield *s)
 
 /* --- limits ------------------------------------------------------------------ */
 
-#define SECOND_NS 1000000000ull
-
-/* Return true if @l lets nothing pass: as limit_normal() writes that. */
-static bool never(const struct limit *l)
-{
-	return (__s64)l->burst_ns < (__s64)l->cost_ns;
-}
-
 __u64 about_most(const struct about_bucket *b)
 {
 	if (!b->limit.cost_ns)
 		return ABOUT_NO_LIMIT;
-	return never(&b->limit) ? 0 : b->limit.burst_ns / b->limit.cost_ns;
+	return limit_never(&b->limit) ? 0 : b->limit.burst_ns / b->limit.cost_ns;
 }
 
 __u64 about_left(const struct about_bucket *b, __u64 now_ns)
@@ -54,7 +46,7 @@ __u64 about_left(const struct about_bucket *b, __u64 now_ns)
 
 	if (!b->limit.cost_ns)
 		return ABOUT_NO_LIMIT;
-	if (never(&b->limit) || used >= b->limit.burst_ns)
+	if (limit_never(&b->limit) || used >= b->limit.burst_ns)
 		return 0;
 	return (b->limit.burst_ns - used) / b->limit.cost_ns;
 }
@@ -65,7 +57,7 @@ __u64 about_wait(const struct about_bucket *b, __u64 now_ns)
 
 	if (!b->limit.cost_ns)
 		return 0;
-	if (never(&b->limit))
+	if (limit_never(&b->limit))
 		return ABOUT_NO_LIMIT;
 	return wait > 0 ? (__u64)wait : 0;
 }
@@ -136,15 +128,8 @@ static void class_limits(const struct shield *s, const struct budget *b,
 static void listed_limits(const struct shield *s, const struct about_request *request,
 			  struct about_limits *ret)
 {
-	/* allowed_limit, master_limit and allowed_service_limit in bpf/acl.bpf.h */
-	static const struct limit allowed = { SECOND_NS / ALLOWED_RATE,
-					      ALLOWED_BURST *
-						      (SECOND_NS / ALLOWED_RATE) },
-				  master = { MASTER_EVERY_NS,
-					     MASTER_BURST * MASTER_EVERY_NS },
-				  all = { SECOND_NS / ALLOWED_SERVICE_RATE,
-					  ALLOWED_SERVICE_BURST *
-						  (SECOND_NS / ALLOWED_SERVICE_RATE) };
+	static const struct limit allowed = ALLOWED_LIMIT, master = MASTER_LIMIT,
+				  all = ALLOWED_SERVICE_LIMIT;
 	const struct live *l = s->shared;
 
 	ret->level[ABOUT_SOURCE] = (struct about_bucket){

@@ -12,8 +12,8 @@ double limit_used_share(const struct limit *limit, __u64 due_ns, __u64 now_ns)
 {
 	if (!limit->cost_ns)
 		return 0; /* no limit: there is nothing to spend */
-	if ((__s64)limit->burst_ns < (__s64)limit->cost_ns)
-		return 1; /* nothing ever passes: see limit_normal() */
+	if (limit_never(limit))
+		return 1; /* nothing ever passes */
 	if (due_ns <= now_ns)
 		return 0;
 	if (due_ns - now_ns >= limit->burst_ns)

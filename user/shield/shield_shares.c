@@ -163,8 +163,7 @@ static struct limit share_limit(const struct limit *rate, __u64 share, __u64 who
 {
 	struct limit ret = *rate;
 
-	/* The second: a rate that lets nothing pass. */
-	if (share >= whole || (__s64)rate->burst_ns < 0)
+	if (share >= whole || limit_never(rate))
 		return ret;
 	share = share ? share : 1;
 	ret.cost_ns = (SECOND * SHARE_UNIT + share - 1) / share;
