@@ -103,7 +103,8 @@ static __always_inline __u32 reply_number(__u64 kind)
  * pass, or whose service or source has surely exceeded its limit. False: the datagram may
  * pass, and nothing is counted. @kind: as in drop_in(). Called by fast_path() alone. It
  * must drop only what admit_unlisted() would. The counter of a class without limits must
- * be that of the reason that policy_reason() returns.
+ * be that of the reason that policy_reason() returns. A class with CLASS_VALIDATION or
+ * CLASS_CACHED is above CLASS_COUNT here, so its kind goes on to fast_path_tail_call().
  */
 static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 				   const struct target *f, __u64 kind,

@@ -209,7 +209,7 @@ static __always_inline enum reason policy_reason(enum wire_class class)
  * Decide about a datagram as if its source were on no list: by the player's rule for game
  * traffic, then by the policy or the limits of its class. *@ret_followed: as of admit().
  * Called by admit() alone. The player's rule comes first, so that a flood cannot use up a
- * player's limit.
+ * player's limit. shield_joined() repeats the policies for a coalesced buffer.
  */
 static __always_inline enum reason
 admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_kind kind,

@@ -212,7 +212,8 @@ static __always_inline __u32 pkt_hops(struct xdp_md *ctx, const struct pkt_ctx *
 /*
  * Note in the reputation table that the sender is validated, for a minute or two.
  * Analysed once by the verifier. Called by shield_validate() alone, after a valid cookie
- * passed and was counted. No other event may set REPUTATION_VALIDATED.
+ * passed and was counted. No other event may set REPUTATION_VALIDATED. trial_validate()
+ * (user/shield/shield_fork.c) does not note it in a trial.
  */
 __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 {

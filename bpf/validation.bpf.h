@@ -307,7 +307,8 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
  * validation_decide() alone, after validated_charge() and for a valid cookie. A new
  * number clears VALIDATED_CHALLENGE, so that a connect with it first requests the
  * server's challenge anew: validation_form(). No other function of the programs may set
- * VALIDATED_COOKIE (tests/twins.py).
+ * VALIDATED_COOKIE (tests/twins.py). trial_validate() and trial_catch_up()
+ * (user/shield/shield_fork.c) write such cells in a trial.
  */
 static __always_inline bool validated_record(struct live *l,
 					     const struct cookie_peer *peer, __u32 form,

@@ -140,6 +140,8 @@ static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 	0x80 /* it takes part in address validation: validation_applies() */
 #define CLASS_CACHED 0x40 /* it may be served from the cache: cacheable() */
 #define CLASS_MASK   0x3f
+_Static_assert(CLASS_COUNT <= CLASS_CACHED,
+	       "refuse() takes a class with a flag for none that it decides about");
 
 /*
  * Return true if @s has @flag for @kind and enforces. Always false in observe mode.
@@ -161,7 +163,9 @@ static __always_inline bool service_flagged(const struct service *s, enum wire_k
  * user/shield/shield_shares.c, which give a share of the challenges to services with such
  * requests. shield_validate() must decide about each of these kinds; kind_queries() and
  * not_challenged() name the queries among them. challenges() takes KIND_ECHO_RETURN for
- * all queries: a family whose queries are challenged must have both.
+ * all queries: a family whose queries are challenged must have both. A family that is
+ * added takes part with the first two kinds: it then needs its text in challenge_form(),
+ * and a branch in cookie_check() and connect_has_cookie().
  */
 static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 {
