@@ -23,8 +23,7 @@
  * response_cache.bpf.h), by shield_validate(), by egress, and by the daemon, `explain`
  * and the file of known clients. The table is pinned: if the bits of a state, the bucket,
  * the tag or reputation_network() change, raise ABI_VERSION (user/shield/shield_abi.c).
- * user/cache/known_clients.c reads the hop count in a state by its bits, and
- * shield_known_add_networks() the minute.
+ * shield_known_add_networks() reads the minute in a state by its bits.
  */
 #ifndef REPUTATION_H
 #define REPUTATION_H
@@ -115,6 +114,12 @@ static __always_inline __u32 reputation_minutes(__u64 state)
 	return state >> 32 & 0xff;
 }
 
+/* Return the hops that were left in the query that @state was noted of; of a player 0. */
+static __always_inline __u32 reputation_hops(__u64 state)
+{
+	return state >> 40 & 0xff;
+}
+
 /*
  * Return the minutes since the last query; 0 if another CPU noted it by a later clock.
  * Called by the functions below and in userland.
@@ -198,7 +203,7 @@ static __always_inline bool reputation_is_network(__u64 net)
  */
 static __always_inline bool reputation_near(__u64 state, __u32 hops)
 {
-	__u32 was = state >> 40 & 0xff;
+	__u32 was = reputation_hops(state);
 
 	return reputation_flags(state) & REPUTATION_PLAYER ||
 	       hops - was + REPUTATION_HOPS <= 2 * REPUTATION_HOPS;
@@ -308,7 +313,7 @@ static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 ho
 		bool stays = reputation_age(state, minute) < REPUTATION_STAYS;
 
 		if (reputation_near(state, hops) || (flags && stays))
-			hops = state >> 40 & 0xff;
+			hops = reputation_hops(state);
 		else if (stays)
 			return state;
 		else if (!flags)

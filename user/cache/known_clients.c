@@ -56,7 +56,7 @@ static void line_put(FILE *out, __u64 net, __u64 state, const struct known_clien
 	if (reputation_flags(state) & REPUTATION_PLAYER)
 		fputs("player", out);
 	else
-		fprintf(out, "%u", (unsigned int)(state >> 40 & 0xff));
+		fprintf(out, "%u", reputation_hops(state));
 	fprintf(out, " %lld\n", (long long)at->now - (long long)age_s);
 }
 

@@ -333,7 +333,7 @@ static void step_answer(const struct collect *c, const struct explain_service *s
 /* The time to live that the address is known by, or one of a client nearby. */
 static __u8 hops_known(const struct explain *e)
 {
-	__u8 hops = (__u8)(e->known >> 40);
+	__u8 hops = (__u8)reputation_hops(e->known);
 
 	return hops ? hops : HOPS;
 }
