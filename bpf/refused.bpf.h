@@ -14,7 +14,7 @@
 
 /* Index of the log of @slot and @class, the reason, and whether IPv6, in one integer. */
 #define REFUSED_WHAT(slot, class, reason, ipv6) \
-	((__u64)((slot)*CLASS_COUNT + (class)) << 32 | (__u64)(reason) << 16 | (ipv6))
+	((__u64)REFUSED_INDEX(slot, class) << 32 | (__u64)(reason) << 16 | (ipv6))
 
 /*
  * Note @net, the address_net() of the sender; refused_keep() draws whether it is kept.

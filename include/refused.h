@@ -28,6 +28,8 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
+#include "wire.h"
+
 #define REFUSED_EVERY 16 /* a power of two */
 #define REFUSED_TICK  27 /* log2 of ns of a period: 134 ms */
 #define REFUSED_KEPT  16 /* a power of two */
@@ -42,7 +44,10 @@ struct refused_source {
 };
 _Static_assert(sizeof(struct refused_source) == 24, "struct refused_source has a hole");
 
-/* The log of one service, class and CPU. Index: REFUSED_WHAT(); shield_refused(). */
+/* The entry of the map refused that has the log of @slot and @class_. */
+#define REFUSED_INDEX(slot, class_) ((slot)*CLASS_COUNT + (class_))
+
+/* The log of one service, class and CPU. */
 struct refused {
 	struct refused_source kept[REFUSED_KEPT]; /* by the low bits of their tick */
 };

@@ -36,7 +36,7 @@ int shield_refused(const struct shield *s, __u32 slot, __u32 since, __u32 until,
 	if (!logs)
 		return cpus < 0 ? cpus : -ENOMEM;
 	for (__u32 class = 0; class < CLASS_COUNT && !err; class ++) {
-		__u32 key = slot * CLASS_COUNT + class;
+		__u32 key = REFUSED_INDEX(slot, class);
 
 		if (bpf_map_lookup_elem(s->refused, &key, logs))
 			err = -errno;
@@ -61,7 +61,7 @@ int shield_refused_forget(const struct shield *s, __u32 slot)
 	if (!nothing)
 		return cpus < 0 ? cpus : -ENOMEM;
 	for (__u32 class = 0; class < CLASS_COUNT && !err; class ++) {
-		__u32 key = slot * CLASS_COUNT + class;
+		__u32 key = REFUSED_INDEX(slot, class);
 
 		if (bpf_map_update_elem(s->refused, &key, nothing, BPF_ANY))
 			err = -errno;
