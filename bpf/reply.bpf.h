@@ -24,8 +24,8 @@
 #define REPLY_TTL  64
 #define REPLY_SURE 1376 /* bytes of payload that nearly all paths carry unfragmented */
 
-/* Bytes before the payload, at most: Ethernet, two tags, IPv6 and UDP. */
-#define REPLY_HEADS (14 + 2 * 4 + REPLY_IPV6)
+/* Bytes before the payload, at most: Ethernet, tags, IPv6 and UDP. */
+#define REPLY_HEADS (14 + VLAN_MAX * 4 + REPLY_IPV6)
 
 /* A datagram to write; offsets are of the frame. */
 struct reply {
@@ -54,16 +54,11 @@ static __always_inline __u64 reply_sum(const struct challenge_text *t)
 
 /*
  * Return the Internet checksum of @sum: folded and complemented. Called by reply_udp(),
- * reply_ipv4() and rewrite_number(). Two foldings of each half are enough for any 64
- * bits: do not remove one.
+ * reply_ipv4() and rewrite_number().
  */
 static __always_inline __u16 reply_fold(__u64 sum)
 {
-	sum = (__u32)sum + (sum >> 32);
-	sum = (__u32)sum + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
+	return ~cache_fold(sum);
 }
 
 /*

@@ -132,7 +132,11 @@ struct cache_nonce {
 
 /* --- sums -------------------------------------------------------------------- */
 
-/* Return @sum folded to 16 bits, not complemented. @sum: any sum of words. */
+/*
+ * Return @sum folded to 16 bits, not complemented. @sum: any sum of words. Two foldings
+ * of each half are enough for any 64 bits: do not remove one. reply_fold() makes the
+ * checksums of all replies of it.
+ */
 static __always_inline __u16 cache_fold(__u64 sum)
 {
 	sum = (__u32)sum + (sum >> 32);
