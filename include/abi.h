@@ -40,6 +40,8 @@
 #define FRAGMENT_BITS 16
 #define MOVED_BITS    14
 _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of players");
+_Static_assert(!(SERVICES_MAX & (SERVICES_MAX - 1)), "the programs mask a slot");
+_Static_assert(SERVICES_MAX <= 256, "REPUTATION_VALIDATED_AT() has 8 bits for a slot");
 
 /*
  * Why a datagram was passed, dropped or answered. The verdict follows from the reason.

@@ -46,6 +46,8 @@
 #define CONFIG_WORDS		16 /* of a command */
 #define OUTPUT_NAME		108 /* of a path: a Unix socket takes no more */
 
+_Static_assert(CONFIG_INTERFACES == UNRUN_MAX, "each has a struct unrun");
+
 enum attach_mode {
 	MODE_AUTO, /* native, else skb, saying so */
 	MODE_NATIVE,
