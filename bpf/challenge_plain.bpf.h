@@ -129,7 +129,7 @@ static __always_inline int challenge_plain(struct xdp_md *ctx, __u64 target, __u
 	__u64 bytes, now = clock_now(&live);
 	__u32 slot = pkt_slot(&c);
 	const struct service *s = service_at(tab, &slot);
-	const __be32 *from = (const __be32 *)(eth + 26 - 4 * ipv6);
+	const __be32 *from = (const __be32 *)(eth + plain_addresses(ipv6));
 
 	if (!s || eth + offset > end)
 		return PATH_VALIDATE;

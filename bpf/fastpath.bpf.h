@@ -154,7 +154,7 @@ static __always_inline __u64 plain_offsets(const struct packet *p,
 	__u64 ipv6 = plain_ipv6(plain);
 
 	return plain->encapsulated ? packet_offsets(p)
-				   : OFFSETS(plain->offset, 26 - 4 * ipv6, ipv6);
+				   : OFFSETS(plain->offset, plain_addresses(ipv6), ipv6);
 }
 
 /*

@@ -369,14 +369,21 @@ static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 k
 }
 
 /*
- * Fill the rest of @p. Called by packet_parse() alone, after plain_fits().
- * plain_offsets() and target_plain() compute the same offsets of the addresses.
+ * Return the offset of the addresses in a plain frame. @ipv6: 0 or 1. Called by
+ * plain_packet(), plain_offsets() and challenge_plain(). plain_source() goes to the same
+ * place from the payload, and target_plain() to the second address.
  */
+static __always_inline __u64 plain_addresses(__u64 ipv6)
+{
+	return 26 - 4 * ipv6;
+}
+
+/* Fill the rest of @p. Called by packet_parse() alone, after plain_fits(). */
 static __always_inline void plain_packet(const struct plain *plain, struct packet *p)
 {
 	p->payload = plain->offset;
 	p->ipv6 = plain_ipv6(plain);
-	p->addresses = 26 - 4 * p->ipv6;
+	p->addresses = plain_addresses(p->ipv6);
 	p->id = 0;
 	p->whole = WHOLE;
 }
