@@ -13,7 +13,9 @@
  * named by a hash of their shapes (user/shield/shield_abi.c). After a change of a shape
  * or a name the tables begin anew, and an upgrade copies list entries, players and game
  * ports by the names of their members (user/shield/shield_migrate.c). The other maps
- * begin empty at each load.
+ * begin empty at each load. A map by which the programs decide must be copied by
+ * tables_copy() (user/shield/shield_fork.c), and by copy_cells() or copy_once()
+ * (user/shield/shield_trial.c), or a trial decides otherwise.
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H

@@ -101,6 +101,7 @@ __noinline int reply_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
 /*
  * Resize the frame for @a, to at least WIRE_LEAST bytes, or its own length if that is
  * less. False: it cannot be. Called by reply_heads() alone, before any header is written.
+ * No frame may be longer than what cache_frame() charges for it.
  */
 static __always_inline bool reply_resize(struct xdp_md *ctx, const struct reply *a)
 {

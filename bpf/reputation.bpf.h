@@ -25,6 +25,8 @@ static __always_inline bool cacheable(const struct service *s, enum wire_kind ki
  * Return true if the cache serves queries to @s in @slot at @now: always, or while the
  * service is under load by queries. Called by not_cached(), cache_reason() and
  * cache_admit(), for a service and kind of which cacheable() is true. Changes nothing.
+ * shield_cache_keep() (user/shield/shield_cache.c) divides what is kept among the
+ * services of which it is true: change both.
  */
 static __always_inline bool cache_active(const struct live *l, const struct service *s,
 					 __u32 slot, __u64 now)

@@ -210,7 +210,9 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
  * REASON_COUNT: address validation decides, and nothing is charged, except after a lost
  * race: shield_validate() charges. Analysed once by the verifier. Called by
  * shield_cache() alone, after cache_reason() returned REASON_COUNT or cache_try()
- * returned PATH_CACHE: it charges, so once per query.
+ * returned PATH_CACHE: it charges, so once per query. about_limits()
+ * (user/shield/shield_about.c) shows the limits in the order of this function: those of
+ * the class, then an allowed source's own.
  */
 __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -262,7 +264,8 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
  * of its own response, and a refused query for none of others'. Analysed once by the
  * verifier. Called by cache_try() alone, after cache_grow() and before cache_count().
  * Keep the order: the amplification limit is charged before the rate in bytes. A refused
- * response must be charged nothing, except after a lost race.
+ * response must be charged nothing, except after a lost race. egress_listed() has the
+ * same rule for allowed receivers, also that of strict mode: change both.
  */
 __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 why,
 			    __u32 received, __u32 bytes)

@@ -47,7 +47,8 @@ static __always_inline __u64 clock_now(const struct live *l)
 /*
  * Return the time in units of 2^30 ns (1.07 s). Called for the ages of named ports,
  * fragments, player addresses and connects. Where 16 bits of it are stored the age must
- * be a difference of 16 bits, since they wrap.
+ * be a difference of 16 bits, since they wrap. Callers that have the time shift it
+ * themselves: protocol_mismatch(), detect_reply(), connect_keep(), and all of user/.
  */
 static __always_inline __u32 clock_s(const struct live *l)
 {
@@ -80,8 +81,8 @@ static __always_inline void packet_cidr(const struct packet *p, enum side side,
  * Return the address of @side as limits see it: an IPv4 address, or the upper half (/64)
  * of an IPv6 address; host order. 0 if the frame has none. Called with a parsed @p in
  * both directions, for the key of a limit, of reputation or of the log of refused
- * sources. plain_net() must return the same on the fast path, as must about_host() and
- * know_player() in userland.
+ * sources. plain_net() must return the same on the fast path, as must about_host(),
+ * know_player() and net_parse() (user/cache/known_clients.c) in userland.
  */
 static __always_inline __u64 address_net(const struct packet *p, enum side side)
 {
@@ -129,7 +130,8 @@ static __always_inline __u32 port_word(const struct tables *t, const struct pack
  * port with flags: it belongs to one address (PORT_EXACT), or was named by a server
  * (PORT_NAMED: not in use yet; PORT_LEARNED: in use until LEARNED_PORT_S of silence).
  * Called by service_find() and exact_slot(). An address of PORT_EXACT comes before struct
- * port.any.
+ * port.any. about_service_at() (user/shield/shield_about.c) follows the same rules, but
+ * for the silence of a learned port.
  */
 static __always_inline __u32 port_lookup(const struct live *l, const struct tables *t,
 					 const struct packet *p, enum side side)
@@ -218,7 +220,8 @@ static __always_inline enum wire_class service_class(const struct service *s,
  * Tell the daemon that a counter in @row, of @slot, changes: it reads the counters of no
  * other service. The line that processors share is written once a second for each row of
  * each processor. Called by counter_at() alone. It must mostly read: the line is shared
- * by all processors.
+ * by all processors. The count must follow within two turns, for which
+ * shield_counters_changed() (user/shield/shield_maps.c) allows.
  */
 static __always_inline void counted_note(struct counter_row *row, __u32 slot)
 {
@@ -234,9 +237,10 @@ static __always_inline void counted_note(struct counter_row *row, __u32 slot)
  * Return the counter @number of @slot on this CPU, which the caller changes, its row in
  * *@ret_row, and the row's key in *@ret_key; NULL if there is none. Called by the
  * functions that call count(), and by share_take(). On the fast path (drop_for(),
- * not_challenged(), fast_path_player()) the number is a constant (counters.h). The caller
- * must pass the key to count() and may read the row's other members. A number that
- * counter_number() or COUNTER_IN() gave is below COUNTER_ROWS * COUNTER_CELLS.
+ * not_challenged(), fast_path_player()) the number is mostly a kind added to a constant,
+ * which is right for some reasons alone: enum counter_number. The caller must pass the
+ * key to count() and may read the row's other members. A number that counter_number() or
+ * COUNTER_IN() gave is below COUNTER_ROWS * COUNTER_CELLS.
  */
 static __always_inline __u64 *counter_at(__u32 slot, __u32 number,
 					 struct counter_row **ret_row, __u32 *ret_key)

@@ -9,7 +9,9 @@
  *
  * Included by every program, and by user/. A member of a table that survives an upgrade
  * must keep its name or get another if its meaning changes: the migration of old tables
- * finds members by name.
+ * finds members by name. The name of the tables tells sizes, and names of kinds and
+ * reasons, alone: if members change places, or a value in a table its meaning, raise
+ * ABI_VERSION (user/shield/shield_abi.c), or the programs read old tables as new ones.
  */
 #ifndef ABI_H
 #define ABI_H
@@ -50,7 +52,8 @@ _Static_assert(SERVICES_MAX <= 256, "REPUTATION_VALIDATED_AT() has 8 bits for a 
  * see counters.h; for reasons of the fast path see enum counter_number too.
  * reason_cached() and fast_path_tail_call() take all from CACHED_PLAYER on for reasons to
  * serve from the cache. A new row, another order, name or set makes new tables
- * (shield_abi()).
+ * (shield_abi()). A new reason for an exceeded limit belongs in allowed_may_exceed() too,
+ * in limit_names() of explain_causes.c, and in `due` of shield_shares.c.
  *	  reason		name			verdict	received  sent
  */
 /* clang-format off */
@@ -152,7 +155,9 @@ static inline enum verdict reason_verdict(enum reason reason)
 struct port {
 	__u16 any; /* slot + 1 of the service at every address; 0: none */
 	__u16 flags; /* PORT_* */
-	__u32 seen_s; /* learned: when the server last sent from it, units of 2^30 ns */
+	/* Units of 2^30 ns. Named: when that was; learned: when the server last sent from
+	 * it. */
+	__u32 seen_s;
 };
 _Static_assert(sizeof(struct port) == 8, "struct port has a hole");
 
@@ -474,7 +479,10 @@ struct owner {
  * State that all packets on all CPUs share, and the daemon (by mmap). Not locked: words
  * are updated by compare-and-swap where a lost update would matter; players.h and
  * validated.h say how entries are claimed. The daemon fills the tables that no packet
- * uses, then changes the generation.
+ * uses, then changes the generation. A new service may get the slot of an older one:
+ * a member by slot must be emptied in reset_slots() (user/shield/shield_apply.c) or
+ * shield_forget_slot(). Trials of a running shield begin with a copy of all of it: what
+ * must not hold in one, as owners, must be cleared in trial_reset() and tables_copy().
  */
 struct live {
 	__u32 generation; /* bit 0: which of the tables packets use; written by the daemon

@@ -22,11 +22,11 @@
  * they are in memory, folded and not complemented, as if the part began at an even place;
  * at an odd one its bytes change places (RFC 1071).
  *
- * Called by cached_response.bpf.h, by host_keys.bpf.h (sums), and in userland by the
- * daemon that makes entries and by commands that show them. Functions that both sides
- * call must give both the same result, or clients get a response with a wrong checksum.
- * The entries are in a pinned table: a member or sum with a new meaning needs another
- * ABI_VERSION (user/shield/shield_abi.c).
+ * Called by cached_response.bpf.h, by host_keys.bpf.h and reply.bpf.h (sums), and in
+ * userland by the daemon that makes entries and by commands that show them. Functions
+ * that both sides call must give both the same result, or clients get a response with a
+ * wrong checksum. The entries are in a pinned table: a member or sum with a new meaning
+ * needs another ABI_VERSION (user/shield/shield_abi.c).
  */
 #ifndef CACHED_RESPONSE_H
 #define CACHED_RESPONSE_H
@@ -301,7 +301,8 @@ static __always_inline bool cache_nonce_copy(const __u8 *at, __u32 length,
 /*
  * Return the bytes of @t with a nonce of @nonce bytes and the first @tail of its tail.
  * Without headers. Called by cache_chosen(), which compares them with @t->most, by
- * cache_cut_choose(), and by cached_response_describe().
+ * cache_cut_choose(), and by cached_response_describe(). cuts_set()
+ * (user/cache/cache_request.c) takes the same parts off @t->most.
  */
 static __always_inline __u32 cache_length(const struct cache_entry *t, __u32 tail,
 					  __u32 nonce)

@@ -442,7 +442,7 @@ static __always_inline enum wire_kind classify_sequenced(enum wire_family family
 
 /*
  * Return true if a datagram of @length bytes at @c begins with the marker. Called by
- * classify(), fast_path(), kind_at() and `replay`.
+ * classify(), fast_path(), kind_at(), packet_marked() and `replay`.
  */
 static __always_inline bool is_marked(struct cursor c, __u32 length)
 {

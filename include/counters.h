@@ -22,7 +22,10 @@
  * The programs count (counter_number(), COUNTER_IN(), COUNTER_OUT(), counter_read()); the
  * functions from counter_sums_add() on are called in userland alone. The numbers are the
  * layout of pinned tables and a part of their name (hash_parts() in
- * user/shield/shield_abi.c): another kind, reason or order makes new tables.
+ * user/shield/shield_abi.c): another kind, reason or order makes new tables. The bits of
+ * a word are not: if they change, raise ABI_VERSION there. counter_at(), counters_sort()
+ * and, in user/shield/, requests_count() and reset_slots() find an entry by the formula
+ * above.
  */
 #ifndef COUNTERS_H
 #define COUNTERS_H

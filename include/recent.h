@@ -80,6 +80,7 @@ static __always_inline __u32 recent_turn(__u64 net, const __u64 keys[3])
 /*
  * Return true if a source at @turn lies in the mark window @w. Called by recent_asks().
  * The daemon may move @w meanwhile; a source then is or is not marked, no more.
+ * recent_width() counts the places for which it is true: change both.
  */
 static __always_inline bool recent_open(const struct recent_window *w, __u32 turn)
 {

@@ -21,8 +21,9 @@
  *
  * Called by the programs that decide about queries (reputation.bpf.h,
  * response_cache.bpf.h), by shield_validate(), by egress, and by the daemon, `explain`
- * and the file of known clients. The table is pinned: if the bits of a state, the bucket,
- * the tag or reputation_network() change, raise ABI_VERSION (user/shield/shield_abi.c).
+ * and the file of known clients. The table is pinned: if the bits of a state, the length
+ * of a minute, the bucket, the tag or reputation_network() change, raise ABI_VERSION
+ * (user/shield/shield_abi.c).
  * shield_known_add_networks() reads the minute in a state by its bits.
  */
 #ifndef REPUTATION_H
@@ -159,7 +160,7 @@ static __always_inline bool reputation_validated(__u64 state, __u32 minute)
 /*
  * Return true if a client at the address returned a cookie for the service in @slot in
  * this minute or the last; after cookies for several services, for any @slot. Called by
- * limit_times().
+ * limit_times() and, to show the limit, by times_of() (user/shield/shield_about.c).
  */
 static __always_inline bool reputation_validated_at(__u64 state, __u32 minute, __u32 slot)
 {
@@ -189,7 +190,8 @@ static __always_inline __u64 reputation_network(__u64 net)
 
 /*
  * Return true if @net is a key of reputation_network() and not an address. Called by
- * reputation_query(): a source whose address looks like such a key is not noted.
+ * reputation_query(): a source whose address looks like such a key is not noted. It must
+ * be true for that function's result of each address in use.
  */
 static __always_inline bool reputation_is_network(__u64 net)
 {

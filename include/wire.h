@@ -168,6 +168,9 @@
 /*
  * Out-of-band words, at most WIRE_WORD_MAX letters, compared without regard to case.
  * The end that sends them is UNKNOWN of those that both do, or masters.
+ * Where a kind means more than its class says, other tables have it: kind_marks
+ * (bpf/conntrack_egress.bpf.h), by which a server challenges and accepts clients,
+ * kind_takes_part() and kind_cacheable().
  *	  kind			word			class		families	sent */
 #define WIRE_WORDS(X)							\
 	X(GETSTATUS,		"getstatus",		QUERY,		NQ|QW|Q3,	C2S)		\
