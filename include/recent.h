@@ -40,6 +40,7 @@
 #define RECENT_SLICES 8 /* as many as a byte has bits */
 #define RECENT_SHIFT  29 /* a slice is 2^29 ns */
 #define RECENT_WORDS  7
+_Static_assert(64 - RECENT_BITS > 50, "recent_seen() takes bits 36 to 50 of the hash");
 
 struct recent_line {
 	__u64 slice; /* in which the line was written last, since the clock's zero */
