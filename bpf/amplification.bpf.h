@@ -34,14 +34,12 @@
 #include "service.bpf.h"
 
 /*
- * Return the key of the /24 or /56 of @peer. Bit 56 marks IPv6; the 56 bits of a prefix
- * do not reach it. Called by amplification_credit() and amplification_credit_move() with
- * a parsed @p. egress_charge() and pkt_prefix() must return the same key for the same
- * sender.
+ * Return amplification_key() of @peer. Called by amplification_credit() and
+ * amplification_credit_move() with a parsed @p.
  */
 static __always_inline __u64 amplification_prefix(const struct packet *p, enum side peer)
 {
-	return address_net(p, peer) >> 8 | (__u64)p->ipv6 << 56;
+	return amplification_key(address_net(p, peer), p->ipv6);
 }
 
 /*
@@ -289,31 +287,21 @@ static __always_inline void amplification_credit_move(const struct live *l,
 }
 
 /*
- * Bits of keys that are not of a prefix: an allowed address, and blocks of NetQuake
- * levels.
- */
-#define AMPLIFICATION_ALLOWED (1ull << 57)
-#define AMPLIFICATION_SIGN_ON (1ull << 58)
-
-/*
  * Charge @bytes that are to be sent to the allowed source at @peer's end of @p: its IPv4
  * address or /56 has an account of its own, and 64 times the allowance. False: they must
  * not be sent. True if the limit is off. Called by egress_listed() and cache_charge(),
- * not in strict mode. The key must keep bit 57, as in cell_amplification(): without it a
- * spoofed allowed address would use up the account of its prefix.
+ * not in strict mode. The key must not be that of the prefix, which a spoofed allowed
+ * address could then use up. about_allowance() computes the same 64 times.
  */
 static __always_inline bool amplification_charge_allowed(const struct live *l,
 							 const struct packet *p,
 							 enum side peer, __u64 bytes)
 {
-	__u64 net = address_net(p, peer);
+	__u64 key = amplification_key_allowed(address_net(p, peer), p->ipv6);
 
-	if (p->ipv6)
-		net = net >> 8 | 1ull << 56;
 	bytes = (bytes >> ALLOWED_AMPLIFICATION_SHIFT) + 1;
 	return !l->amplification.byte_ns ||
-	       amplification_charge_prefix(net | AMPLIFICATION_ALLOWED, bytes,
-					   AMPLIFICATION_WHOLE);
+	       amplification_charge_prefix(key, bytes, AMPLIFICATION_WHOLE);
 }
 
 #endif /* AMPLIFICATION_BPF_H */

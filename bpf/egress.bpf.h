@@ -117,8 +117,7 @@ __noinline int egress_listed(struct __sk_buff *ctx, __u64 target, __u64 offsets,
  * A neighbour of a known client may have the first half of the allowance alone. So the
  * receiver's reputation is looked up only for the second half. Called by egress_admit()
  * alone, last: a call charges at most once. The caller drops on REASON_AMPLIFICATION,
- * unless the service observes. The prefix must be that of amplification_prefix(), which
- * is credited.
+ * unless the service observes.
  */
 static __always_inline enum reason egress_charge(struct __sk_buff *ctx,
 						 const struct live *l, __u32 slot,
@@ -138,7 +137,7 @@ static __always_inline enum reason egress_charge(struct __sk_buff *ctx,
 	if (!l->amplification.byte_ns)
 		return REASON_WITHIN_LIMITS;
 	net = address_net(p, RECEIVER);
-	prefix = net >> 8 | (__u64)p->ipv6 << 56 |
+	prefix = amplification_key(net, p->ipv6) |
 		 (shares == AMPLIFICATION_LEVEL ? AMPLIFICATION_SIGN_ON : 0);
 	charged = amplification_charge_prefix(prefix, bytes, shares);
 	if (unlikely(charged == AMPLIFICATION_BETWEEN))

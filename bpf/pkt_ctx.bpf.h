@@ -86,13 +86,12 @@ static __always_inline __u32 pkt_ipv6(const struct pkt_ctx *c)
 }
 
 /*
- * Return amplification_prefix() of the sender, after c->net is set. Called by
- * challenge_charge() and cache_charge(). Credit and charge of a prefix need the same key,
- * also that of egress_charge().
+ * Return amplification_key() of the sender, after c->net is set. Called by
+ * challenge_charge() and cache_charge().
  */
 static __always_inline __u64 pkt_prefix(const struct pkt_ctx *c)
 {
-	return c->net >> 8 | (__u64)pkt_ipv6(c) << 56;
+	return amplification_key(c->net, pkt_ipv6(c));
 }
 
 /*

@@ -267,6 +267,33 @@ struct amplification_line {
 };
 
 /*
+ * Bits of keys that are not of a prefix: an allowed address, and blocks of NetQuake
+ * levels.
+ */
+#define AMPLIFICATION_ALLOWED (1ull << 57)
+#define AMPLIFICATION_SIGN_ON (1ull << 58)
+
+/*
+ * Return the key of the /24 or /56 of @net, an address_net(). Bit 56 marks IPv6; the 56
+ * bits of a prefix do not reach it. @ipv6: 0 or 1. Called by amplification_prefix(),
+ * pkt_prefix() and egress_charge(), and by cell_amplification() in userland. The lines
+ * are pinned: if a key changes, raise ABI_VERSION.
+ */
+static __always_inline __u64 amplification_key(__u64 net, __u32 ipv6)
+{
+	return net >> 8 | (__u64)ipv6 << 56;
+}
+
+/*
+ * Return the key of the account of an allowed source at @net, an address_net(): its IPv4
+ * address or /56. Called by amplification_charge_allowed() and cell_amplification().
+ */
+static __always_inline __u64 amplification_key_allowed(__u64 net, __u32 ipv6)
+{
+	return (ipv6 ? amplification_key(net, 1) : net) | AMPLIFICATION_ALLOWED;
+}
+
+/*
  * The settings of the anti-amplification limit, written by the daemon: GCRA in bytes, so
  * that bytes out <= bytes in + allowance * (1 + time / window). Strict mode: bytes out <=
  * bytes in.

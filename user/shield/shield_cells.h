@@ -34,13 +34,12 @@ static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
 static inline __u32 cell_amplification(const struct live *l,
 				       const struct about_host *host, int account)
 {
-	__u64 prefix = host->net >> 8 | (__u64)host->ipv6 << 56;
+	__u64 key = account == 1 ? amplification_key_allowed(host->net, host->ipv6)
+				 : amplification_key(host->net, host->ipv6);
 
-	if (account == 1)
-		prefix = (host->ipv6 ? prefix : host->net) | 1ull << 57;
-	else if (account == 2)
-		prefix |= 1ull << 58;
-	return limit_place(l->keys, prefix, AMPLIFICATION_BITS + AMPLIFICATION_TAG_BITS);
+	if (account == 2)
+		key |= AMPLIFICATION_SIGN_ON;
+	return limit_place(l->keys, key, AMPLIFICATION_BITS + AMPLIFICATION_TAG_BITS);
 }
 
 /*
