@@ -28,7 +28,7 @@
 static __always_inline struct player_address *player_address_cell(struct live *l,
 								  __u64 hash, int way)
 {
-	__u32 at = (hash >> (64 - PLAYER_ADDRESS_BITS)) * PLAYER_ADDRESS_WAYS + way;
+	__u32 at = player_address_bucket(hash) + way;
 
 	return index_below(&at, PLAYER_ADDRESS_WAYS << PLAYER_ADDRESS_BITS)
 		       ? &l->player_addresses[at]
@@ -90,9 +90,8 @@ static __always_inline bool player_address_seen(__u64 hash, __u32 seconds)
 	for (int way = 0; way < PLAYER_ADDRESS_WAYS; way++) {
 		const struct player_address *cell = player_address_cell(l, hash, way);
 
-		/* -1: noted by another CPU, a moment later. */
 		if (cell && cell->tag == tag)
-			return now_s - cell->seen_s + 1 <= seconds + 1;
+			return player_address_counts(cell, now_s, seconds);
 	}
 	return false;
 }

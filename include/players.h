@@ -92,6 +92,26 @@ static __always_inline __u32 player_address_tag(__u64 hash)
 	return (__u32)(hash >> (32 - PLAYER_ADDRESS_BITS)) | 1;
 }
 
+/*
+ * Return the index in struct live.player_addresses of the first cell of @hash's bucket.
+ * Called by player_address_cell() and about_reports_to().
+ */
+static __always_inline __u32 player_address_bucket(__u64 hash)
+{
+	return (hash >> (64 - PLAYER_ADDRESS_BITS)) * PLAYER_ADDRESS_WAYS;
+}
+
+/*
+ * Return true if @cell was noted in the last @seconds units of 2^30 ns, ADDRESS_LITTLE_S
+ * and so on by its use. Called by player_address_seen() and about_reports_to().
+ */
+static __always_inline bool player_address_counts(const struct player_address *cell,
+						  __u32 now_s, __u32 seconds)
+{
+	/* -1: noted by another CPU, a moment later. */
+	return now_s - cell->seen_s + 1 <= seconds + 1;
+}
+
 /* Return the bucket of @hash. Called with players_hash(). */
 static __always_inline __u32 players_bucket(__u64 hash)
 {

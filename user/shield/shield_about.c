@@ -520,12 +520,12 @@ bool about_reports_to(const struct shield *s, __u32 slot, const struct about_hos
 	memcpy(key.addr, host->address, sizeof(key.addr));
 	id = player_id(&key);
 	hash = player_address_hash(&id, ADDRESS_MASTER, l->keys);
-	cells = &l->player_addresses[(hash >> (64 - PLAYER_ADDRESS_BITS)) *
-				     PLAYER_ADDRESS_WAYS];
+	cells = &l->player_addresses[player_address_bucket(hash)];
 	for (int way = 0; way < PLAYER_ADDRESS_WAYS; way++)
 		if (cells[way].tag == player_address_tag(hash))
-			return (__u32)(about_clock(s) >> 30) - cells[way].seen_s <=
-			       ADDRESS_MASTER_S;
+			return player_address_counts(&cells[way],
+						     (__u32)(about_clock(s) >> 30),
+						     ADDRESS_MASTER_S);
 	return false;
 }
 
