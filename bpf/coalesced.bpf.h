@@ -16,16 +16,15 @@
 #ifndef COALESCED_BPF_H
 #define COALESCED_BPF_H
 
-#include <linux/pkt_cls.h>
-
+#include "egress.bpf.h"
 #include "ratelimit.bpf.h"
 
 /*
  * Decide about a buffer that comes in by an interface in generic mode. gso_size 0: it is
  * one datagram, which passes. Called by the kernel at TC ingress of an interface in
  * generic mode, for each frame that shield() passed. A datagram that is not coalesced
- * must cost one comparison. It must drop no datagram that shield() passed alone, charge
- * no limit, and call packet_verifier_forget() before any look-up.
+ * must cost one comparison. It must drop no datagram that shield() passed alone, and
+ * charge no limit.
  */
 SEC("tc")
 int shield_joined(struct __sk_buff *ctx)
@@ -33,7 +32,6 @@ int shield_joined(struct __sk_buff *ctx)
 	struct packet packet = { 0 };
 	const struct service *service;
 	struct counter_row *row = NULL;
-	void *data, *data_end;
 	struct live *l = &live;
 	__u64 *counter;
 	__u32 slot = 0, key;
@@ -41,16 +39,8 @@ int shield_joined(struct __sk_buff *ctx)
 
 	if (likely(!ctx->gso_size))
 		return TC_ACT_UNSPEC;
-	if (ctx->data_end - ctx->data < PULL_BYTES &&
-	    ctx->data_end - ctx->data < ctx->len)
-		bpf_skb_pull_data(ctx, ctx->len < PULL_BYTES ? ctx->len : PULL_BYTES);
-	data = (void *)(long)ctx->data;
-	data_end = (void *)(long)ctx->data_end;
-	if (packet_parse(data, data_end, ctx->len, RECEIVER, &packet) != PARSED)
+	if (tc_parse(ctx, RECEIVER, &packet) != PARSED)
 		return TC_ACT_UNSPEC;
-	packet.start =
-		(void *)(long)*(volatile __u32 *)&ctx->data; /* see egress_parse() */
-	packet_verifier_forget(&packet, ctx->len);
 	service = service_find(l, tables_now(l), &packet, RECEIVER, &slot);
 	if (!service || packet.length <= ctx->gso_size)
 		return TC_ACT_UNSPEC;

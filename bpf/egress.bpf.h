@@ -14,7 +14,7 @@
  *
  * Frames that XDP_TX sends back do not pass here: count_sent() counts them.
  *
- * egress_parse() runs for each frame of the interface, the other functions for each
+ * tc_parse() runs for each frame of the interface, the other functions for each
  * datagram of a service. A failure passes the datagram: only REASON_AMPLIFICATION of a
  * service that enforces may drop one, with its later fragments.
  */
@@ -163,11 +163,13 @@ static __always_inline void sample_out_maybe(struct __sk_buff *ctx, const struct
 }
 
 /*
- * Parse the frame, after making its first PULL_BYTES readable. Returns as packet_parse().
- * Called by shield_out() alone, first: pulling data invalidates pointers. All offsets are
+ * Parse the frame, after making its first PULL_BYTES readable. @server: which end of the
+ * datagram the server is. Returns as packet_parse(). Called by shield_out() and, at TC
+ * ingress, by shield_joined(), first: pulling data invalidates pointers. All offsets are
  * forgotten, or the verifier explores the rest once per combination of headers.
  */
-static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct packet *ret)
+static __always_inline enum other tc_parse(struct __sk_buff *ctx, enum side server,
+					   struct packet *ret)
 {
 	enum other other;
 
@@ -175,7 +177,7 @@ static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct pac
 	    ctx->data_end - ctx->data < ctx->len)
 		bpf_skb_pull_data(ctx, ctx->len < PULL_BYTES ? ctx->len : PULL_BYTES);
 	other = packet_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end,
-			     ctx->len, SENDER, ret);
+			     ctx->len, server, ret);
 	if (other != PARSED)
 		return other;
 	/*
@@ -341,7 +343,7 @@ int shield_out(struct __sk_buff *ctx)
 	__u64 bytes, counted;
 	__u32 key;
 
-	other = egress_parse(ctx, &packet);
+	other = tc_parse(ctx, SENDER, &packet);
 	if (other == OTHER_LATER_FRAGMENT)
 		return fragment_follow(l, tab, &packet);
 	if (other != PARSED)

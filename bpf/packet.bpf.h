@@ -142,9 +142,8 @@ static __always_inline void packet_begin(void *data, void *data_end, struct pack
 
 /*
  * verifier_forget() of all offsets, so that all combinations of headers count as one.
- * Called by egress_parse() and shield_joined() after packet_parse(), once they have
- * loaded @p->start again. @p->ipv6 and @p->length are masked again, since their bounds
- * are lost.
+ * Called by tc_parse() alone, after packet_parse(), once it has loaded @p->start again.
+ * @p->ipv6 and @p->length are masked again, since their bounds are lost.
  */
 static __always_inline void packet_verifier_forget(struct packet *p, __u32 unknown)
 {

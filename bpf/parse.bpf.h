@@ -516,8 +516,8 @@ static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet
  * Parse the frame in [data, data_end) into @p. @length: of the whole frame, of which TC
  * may show only the beginning. @server: which end of the datagram the server is. Returns
  * PARSED or why there is no datagram; of OTHER_LATER_FRAGMENT @p has the addresses and
- * the id. Called by the TC programs (egress_parse(), shield_joined()); the program at the
- * interface takes the two parsers apart. Both must find the same datagram.
+ * the id. Called by tc_parse() alone; the program at the interface takes the two parsers
+ * apart. Both must find the same datagram.
  */
 static __always_inline enum other packet_parse(void *data, void *data_end, __u64 length,
 					       enum side server, struct packet *p)
