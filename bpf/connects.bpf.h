@@ -151,13 +151,14 @@ __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
 /*
  * A note, from bit 0: the qport; the protocol (Quake II's; 255 for higher ones); whether
  * its sender returned a challenge; the time; and 23 bits of a hash of the client, of
- * which the index of the cell has 12 more. 0: none.
+ * which the index of the cell has CONNECT_BITS more. 0: none. Notes are pinned: if their
+ * bits, the hash or the cell change, raise ABI_VERSION (user/shield/shield_abi.c).
  */
 #define CONNECT_PROTOCOL(fields) ((__u64)((fields) < 255 ? (fields) : 255) << 16)
 #define CONNECT_SURE_AT		 24
 #define CONNECT_SURE		 (1ull << CONNECT_SURE_AT)
 #define CONNECT_WHEN		 25
-#define CONNECT_TAG(hash)	 ((hash) << 12 >> 41 << 41)
+#define CONNECT_TAG(hash)	 ((hash) << CONNECT_BITS >> 41 << 41)
 #define CONNECT_FRESH_S                                                               \
 	16 /* units of 2^30 ns in which a note counts; clients repeat a connect every \
 	      few seconds */

@@ -39,7 +39,6 @@ _Static_assert(2 * PLAYERS_MOST < CONNLIMIT_MOST, "a limit that is never reached
 #define CONNLIMIT_RECEIVED 12
 #define CONNLIMIT_LAST	   24
 #define CONNLIMIT_PERIOD   48
-#define CONNLIMIT_COUNTS   ((1ull << CONNLIMIT_PERIOD) - 1)
 
 /*
  * Return @cell as it is in @period, without writing it. A cell that is one period ahead

@@ -18,6 +18,8 @@
 
 #include "wire.h"
 
+_Static_assert(FAMILY_COUNT <= 8, "detect_speakers and detect_usual() have 8 bits");
+
 #define DETECT_WORDS 2 /* weight of words from which another protocol counts */
 #define DETECT_AGE_S \
 	600 /* units of 2^30 ns without such a word, then it no longer counts */

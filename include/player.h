@@ -155,6 +155,8 @@ struct player_table {
 #define ADDRESS_NETQUAKE_S \
 	2 /* units of 2^30 ns, from a note that is made while the client still sends */
 #define ADDRESS_MASTER_S 900 /* units of 2^30 ns: three heartbeats of any engine */
+_Static_assert((long long)ADDRESS_LITTLE_S << 30 >= PLAYER_IDLE_NS,
+	       "a player in the table has its address in use");
 
 struct player_address {
 	__u32 tag; /* of the address, the service and ADDRESS_*: never 0; 0: the cell is

@@ -27,7 +27,8 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
-#define USERINFO_IN    1024 /* bytes of code that are read, with the length */
+#define USERINFO_IN 1024 /* bytes of code that are read, with the length */
+_Static_assert(!(USERINFO_IN & (USERINFO_IN - 1)), "the reader masks by it");
 #define USERINFO_PLACE 256 /* nodes: enough for 127 different letters, all of ASCII */
 #define USERINFO_ROOT  (USERINFO_PLACE - 1)
 #define USERINFO_STEPS \
