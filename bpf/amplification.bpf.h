@@ -14,8 +14,9 @@
  * in debt, nothing is sent to a fifth prefix of the line until one of them is out of
  * debt.
  *
- * Called by the egress program (charge), by what the shield sends itself (charge), and
- * for what goes on to the server (credit).
+ * Called by the egress program (charge), by what the shield sends itself (charge), for
+ * what goes on to the server (credit), and for a request whose challenge was refused
+ * (credit).
  *
  * Locking: all CPUs share the cells; an update is one compare-and-swap. Two CPUs that
  * enter the same prefix at once choose the same cell, or, if a third changes the line
@@ -53,7 +54,7 @@ static __always_inline __u32 amplification_place(const struct live *l, __u64 pre
 
 /*
  * Return the tag in @place: not 0, which is that of a cell that was never taken. Called
- * by amplification_line_at() alone.
+ * by amplification_line_at() alone; amplification_left() makes the same.
  */
 static __always_inline __u32 amplification_tag(__u32 place)
 {

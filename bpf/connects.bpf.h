@@ -65,8 +65,9 @@ static __always_inline void connect_word(struct connect_fields *fields)
  * Read the three numbers of the payload at @offset, which begins with the marker and
  * "connect", into *@ret, which is zero. False: it is not spelled as clients do, or a
  * space does not follow the third; then *@ret counts for nothing. Called by
- * connect_note() alone, for QuakeWorld and Quake II. The loop's bound CONNECT_READS and
- * the comparison of each number with its bits must stay: the first for the verifier, the
+ * connect_note() alone, for QuakeWorld and Quake II. connect_number_at() must find the
+ * same third number, which it takes for a cookie. The loop's bound CONNECT_READS and the
+ * comparison of each number with its bits must stay: the first for the verifier, the
  * second against overflow.
  */
 __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_fields *ret)
@@ -226,8 +227,10 @@ __noinline int connect_was_challenged(__u64 first, __u64 second, __u64 third)
 /*
  * Return 1 if @challenge is one that was sent to the client of @cell, or 0. The server's
  * last five count, since other sources may request challenges in the client's name.
- * Called by connect_keep() alone. It must stay branch-free (hints.bpf.h), and must count
- * a number only with its flag.
+ * Called by connect_keep() alone. @challenge is of connect_word() or userinfo_pair(),
+ * those of @cell are of decimal_at() or the shield: all must make the same 32 bits of the
+ * same text. It must stay branch-free (hints.bpf.h), and must count a number only with
+ * its flag.
  */
 static __always_inline __u32 connect_answers(const struct validated_cell *cell,
 					     __u32 challenge)

@@ -128,7 +128,8 @@ __noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 mo
  * Return true if @kind is the last step of joining, after which a server makes the client
  * a player. Called by connlimit_exceeded() alone. A kind that is missing here joins
  * without the limit; a kind of an earlier step would be refused to clients that do not
- * join.
+ * join. Add only kinds of COUNTER_IS_JOIN(): REASON_PLAYER_SLOTS has counters for no
+ * others.
  */
 static __always_inline bool kind_joins(enum wire_kind kind)
 {

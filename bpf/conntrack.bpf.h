@@ -125,7 +125,8 @@ static __always_inline bool netchan_read(enum wire_family family, enum wire_kind
  * A repeated sequence must not count, or one spoofed datagram sent eight times would set
  * the qport. Called by player_learn() alone, before PLAYER_QPORT is set. @n->qport: in
  * Quake II masked, by player_learn_field(). The caller must call player_record() with
- * @settled false next: it notes the sequence that is compared here.
+ * @settled false next: it notes the sequence that is compared here. connect_recall()
+ * begins the count at AGREED_QPORT - AGREED_CONNECT, with the qport of a connect.
  */
 static __always_inline void qport_learn(struct player *player, const struct netchan *n)
 {
@@ -465,7 +466,9 @@ __noinline int may_have_narrow(__u64 first, __u64 second, __u64 third, __u32 qpo
  * by player_learn_field() and connect_recall() when PLAYER_QPORT is set; migrate_qport()
  * does the same. An entry that exists leads to the newer port, and is not counted again:
  * forget_qport() takes one off struct live.moved for each entry that it removes. If the
- * count is too low, a player is not found after its port has changed.
+ * count is too low, a player is not found after its port has changed. The key must hold
+ * player->qport as it is: the daemon deletes an entry whose player has another
+ * (qport_held() in user/shield/shield_players.c).
  */
 static __always_inline void player_index(struct live *l, const struct player_id *id,
 					 enum wire_family family,

@@ -66,7 +66,8 @@ enum kind_mark {
 	/*
 	 * The server accepts a client that has returned its challenge. Such a kind enters
 	 * a verified player: add no kind that a server sends to an address that has
-	 * returned nothing.
+	 * returned nothing. flags_new() and player_accept() name some of these kinds
+	 * apart.
 	 */
 	KIND_ACCEPTS = 1,
 	/*
@@ -310,9 +311,10 @@ player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
 /*
  * Return the flags of a player that is entered for a datagram of @kind, which has
  * KIND_ACCEPTS, KIND_GAME or KIND_NETQUAKE. PLAYER_VERIFIED may be set only for a kind
- * that a server sends after a challenge has returned. Called by player_confirm() alone.
- * kind_transport() must return the same PLAYER_NETQUAKE or PLAYER_RECORDS for what the
- * client sends.
+ * that a server sends after a challenge has returned. Other rules trust the flag, too:
+ * connlimit_note(), detect_kind() and, in userland, know_player(), which makes the
+ * address a known client's. Called by player_confirm() alone. kind_transport() must
+ * return the same PLAYER_NETQUAKE or PLAYER_RECORDS for what the client sends.
  */
 static __always_inline __u8 flags_new(enum wire_kind kind)
 {
@@ -384,6 +386,7 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
  * before, and mostly stay. @marks: of @kind. Called by egress_admit() alone, first, with
  * a parsed @p. Keep the order: spoke_ns is read before player_new() and sent_ns overwrite
  * the time for connlimit_note(), and clock_note() must see the entry of this connection.
+ * egress_admit() and shield_out() know the chunk by its kind, too.
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,

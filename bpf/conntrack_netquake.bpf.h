@@ -11,8 +11,8 @@
  * - After that, moves must continue that stream (netquake_match()).
  *
  * Called by player_decide() when netquake_match() returns MATCH_LEARNS or
- * MATCH_SPOOFABLE, by player_admit() after protocol_mismatch(), and by egress for the
- * marks.
+ * MATCH_SPOOFABLE, or match_family() finds another protocol; by player_admit() after
+ * protocol_mismatch(); and by egress for the marks.
  *
  * A source that does not see the traffic to an address must not be able to verify a
  * player there: every change has to keep the chance of a guess that clock_score() names.
@@ -253,9 +253,9 @@ static __always_inline bool netquake_signs_on(const struct player *player, __u32
 /*
  * Take a datagram that any source could have made from the player's second limit. Returns
  * REASON_PLAYER or REASON_PLAYER_LIMIT. Called by player_decide(), player_admit() and
- * netquake_learn(), by player_admit() for other protocols too. It moves no stream and no
- * heard_ns. The second limit must stay apart from due_ns, or spoofed datagrams would use
- * up the player's own.
+ * netquake_learn(), by the first two for players of other protocols too. It moves no
+ * stream and no heard_ns. The second limit must stay apart from due_ns, or spoofed
+ * datagrams would use up the player's own.
  */
 static __always_inline enum reason netquake_spoofable(struct player *player, __u64 now)
 {

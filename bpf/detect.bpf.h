@@ -67,10 +67,10 @@ __noinline int detect_reply(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 /*
  * Return @kind, or KIND_OTHER_PROTOCOL if the datagram has the shape of another protocol
  * and its receiver is no verified player. *@ret_shape is that shape, also for a verified
- * player; it stays if no shape is looked for, so the caller sets it to 0 before. On
- * QuakeWorld, Quake Enhanced and `auto` classify() has already decided. Called by
- * shield_out() alone, right after classify_out(). The kind of a verified player's
- * datagram must not change.
+ * player; it stays if no shape is looked for, so the caller sets it to 0 before. On the
+ * other families classify_unmarked() returns such a kind only for what has no other
+ * shape: a family for which it does not must be added here. Called by shield_out() alone,
+ * right after classify_out(). The kind of a verified player's datagram must not change.
  */
 static __always_inline enum wire_kind
 detect_kind(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family family,

@@ -10,7 +10,9 @@
  * Called by shield_out() alone. It writes struct port of the current tables; the daemon
  * copies learned ports when it fills the others (keep_learned() in
  * user/shield/shield_apply.c; an upgrade: shield_migrate.c). port_lookup() decides
- * whether such a port counts.
+ * whether such a port counts. The daemon leaves a port with one of these flags out where
+ * it counts or shows configured ports (shield_owners.c, shield_gauges.c, shield_maps.c):
+ * a further flag belongs there too.
  */
 #ifndef GAME_PORT_BPF_H
 #define GAME_PORT_BPF_H

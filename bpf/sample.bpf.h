@@ -14,7 +14,10 @@
 
 #include "ratelimit.bpf.h"
 
-/* The head of a sample in one integer, for functions that take five arguments at most. */
+/*
+ * The head of a sample in one integer, for functions that take five arguments at most.
+ * sample_begin(), sample_maybe() and sample_out_maybe() take it apart.
+ */
 #define SAMPLE_WHAT(slot, kind, reason, direction, sampler)                  \
 	((__u64)(slot) << 48 | (__u64)(kind) << 32 | (__u64)(reason) << 16 | \
 	 (__u64)(direction) << 8 | (sampler))
@@ -153,7 +156,8 @@ static __always_inline bool follows(const struct live *l)
 /*
  * Return true if the new player @id is to be followed: its address is on the follow list,
  * at random, or it is one of the first. Called by player_enter() alone, which on true
- * sets PLAYER_FOLLOWED and counts struct live.followed.
+ * sets PLAYER_FOLLOWED and counts struct live.followed, which shield_maintain() counts
+ * anew by that flag.
  */
 static __always_inline bool follow_this(struct live *l, const struct player_id *id)
 {

@@ -56,8 +56,9 @@ struct netchan {
  * Return true for protocols with game datagrams that begin with a little-endian sequence.
  * FAMILY_AUTO is none: it has the sequence alone. Called by netchan_head(),
  * netchan_read(), match_family() and player_admit(), by may_have_moved() on the fast
- * path, and by decision_passed(). A family that is added needs branches in
- * netchan_head(), player_match() and player_match_at().
+ * path, and by decision_passed(). A family that is added needs branches in qport_at(),
+ * netchan_head(), player_match(), moved_match(), player_match_at() and game_kind(), and
+ * in player_qport() (players.h).
  */
 static __always_inline bool family_is_little(enum wire_family family)
 {
@@ -80,7 +81,8 @@ static __always_inline const __u8 *qport_at(enum wire_family family, const __u8 
  * enough, and the sequence alone is written, if family_is_little() is false. Called by
  * netchan_read(), netchan_read_q2() and player_match_at(): both paths read the same. The
  * caller has compared the bytes. A field that the protocol lacks may stay as it was, so
- * no rule may read it.
+ * no rule may read it. `explain` writes the same fields: put_move()
+ * (user/explain/explain_frames.c).
  */
 static __always_inline void netchan_head(enum wire_family family, const __u8 *head,
 					 struct netchan *ret)
@@ -196,7 +198,7 @@ static __always_inline bool ack_in_window(const struct player *player, __u32 ack
  * Return true if @n has the protocol 71 checksum that follows from the player's
  * challenge. Called by q3_match() and moved_match(), for a player with PLAYER_CHALLENGE,
  * which PLAYER_CHECKSUM implies outside of NetQuake. The formula is that of ioquake3's
- * channel.
+ * channel. put_move() of `explain` computes it, too.
  */
 static __always_inline bool checksum_valid(const struct player *player,
 					   const struct netchan *n)
@@ -309,7 +311,8 @@ static __always_inline enum match record_match(const struct player *player,
  * Return by which flag of struct player datagrams of @kind, which is of CLASS_NETCHAN,
  * are recognised: PLAYER_RECORDS, PLAYER_NETQUAKE, or 0 for sequences. Called by
  * match_family() and player_admit(). For a client's datagram it must return the flag that
- * flags_new() sets for the server's.
+ * flags_new() sets for the server's. A kind that neither names counts as NetQuake's here
+ * and as a sequence there, and all its datagrams are dropped.
  */
 static __always_inline __u8 kind_transport(enum wire_kind kind)
 {
@@ -398,8 +401,11 @@ static __always_inline enum match moved_match(const struct player *player,
  * player_match() of the datagram whose 10 bytes are at @head; its fields go to *@ret. One
  * branch per protocol, so that only the bytes are read that its rule needs. MATCH_LEARNS
  * if the server speaks another protocol to the player (match_family()), as servers of
- * QuakeWorld do: to NetQuake's and over DTLS. Called by fast_path_player() alone, after
- * game_kind() returned a @kind other than KIND_COUNT: so @family is none but those below.
+ * QuakeWorld do: to NetQuake's and over DTLS. The flags are not compared for Quake III
+ * and Quake II: there only a word of another protocol, `accept`, enters a player with
+ * one, and protocol_mismatch() then keeps its datagrams from being dropped. Called by
+ * fast_path_player() alone, after game_kind() returned a @kind other than KIND_COUNT: so
+ * @family is none but those below.
  */
 static __always_inline enum match player_match_at(const struct player *player,
 						  enum wire_family family,

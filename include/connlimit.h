@@ -15,7 +15,9 @@
  * Egress alone writes cells: connlimit_count_player() calls connlimit_at(), then
  * connlimit_more(). The ingress programs read them: connlimit_refuse() calls
  * connlimit_at(), then connlimit_full(). All counts of a cell are in one word, so that
- * one atomic addition changes them; no count may carry into the next.
+ * one atomic addition changes them; no count may carry into the next. Cells are pinned,
+ * and userland reads none: after a change of their bits or of the hash, old counts are
+ * wrong for two periods.
  */
 #ifndef CONNLIMIT_H
 #define CONNLIMIT_H

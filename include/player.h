@@ -5,7 +5,8 @@
  * (its members).
  *
  * A migration from older tables finds the members of struct player and struct player_key
- * by name: a member whose meaning changes needs another name.
+ * by name: a member whose meaning changes needs another name. The name of the tables does
+ * not depend on names of members: raise ABI_VERSION (user/shield/shield_abi.c), too.
  */
 #ifndef PLAYER_H
 #define PLAYER_H
@@ -18,7 +19,7 @@
 #define PLAYER_SLOTS  256 /* services, as SERVICES_MAX */
 #define PLAYERS_SHARE (PLAYERS_MAX / 8) /* cells that one service may have */
 
-/* --- players: entered by the egress program only ----------------------------- */
+/* --- players: entered by the egress program, and by a migration -------------- */
 
 /*
  * The name of a player: its address and port (network order), and the slot of its

@@ -69,7 +69,7 @@ static __always_inline __u64 players_hash(const struct player_id *id, const __u6
  * ADDRESS_*. Its upper PLAYER_ADDRESS_BITS are the bucket; a cell keeps the tag,
  * player_address_tag(). Called by player_address_note(), player_address_decide(),
  * acl_search() and, in userland, about_reports_to(), each with the @use that is noted.
- * Cells are pinned: if the hash or the tag changes, raise ABI_VERSION.
+ * Cells are pinned: if the hash, the bucket or the tag changes, raise ABI_VERSION.
  */
 static __always_inline __u64 player_address_hash(const struct player_id *id, __u32 use,
 						 const __u64 keys[3])
@@ -319,7 +319,7 @@ static __always_inline __u32 players_enter(struct player_table *t,
 /*
  * Remove the player @id from cell @at, unless another player has the cell or the server
  * has sent to it again. If the process dies in here, the cell stays claimed. Called by
- * players_sweep() and shield_forget_slot(), which sets sent_ns back before.
+ * players_sweep() and shield_forget_players(), which sets sent_ns back before.
  * forget_qport() must follow for the qports that lead to it. @id: as read from the cell.
  */
 static inline void players_remove(struct player_table *t, __u32 at,

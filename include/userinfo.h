@@ -83,7 +83,7 @@ struct userinfo {
  * Begin to read the @n bytes that are in @u->in. False: there is nothing to read. Called
  * by connect_read_q3(), after it has put them there; the 8 bytes after them may be
  * anything. node and leaf keep what an earlier connect left, which userinfo_read() must
- * not trust.
+ * not trust. Each other member that a step reads before it writes must be set here.
  */
 static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
 {
@@ -117,7 +117,9 @@ static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
 /*
  * Keep a key and its value that are complete. Called by userinfo_letter() at each end of
  * a value and of the text; it does nothing where no value is read. A value that is no
- * number or out of range is passed over, and a later one of the same key counts.
+ * number or out of range is passed over, and a later one of the same key counts. The
+ * challenge must be the 32 bits that decimal_at() reads from the server's own text:
+ * connect_answers() compares them.
  */
 static __always_inline void userinfo_pair(struct userinfo *u)
 {
