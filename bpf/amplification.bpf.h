@@ -200,7 +200,7 @@ __noinline int amplification_credit_prefix(__u64 prefix, __u64 bytes)
 /*
  * How many halves of the window a prefix may be ahead, below 32. Unknown sources near a
  * known client have one half, and leave one to it. A level of NetQuake is 10 to 100 kB at
- * once.
+ * once. docs/SECURITY.md names what each is in bytes.
  */
 #define AMPLIFICATION_HALF  1
 #define AMPLIFICATION_WHOLE 2
@@ -269,7 +269,8 @@ static __always_inline void amplification_credit(const struct live *l,
 		amplification_credit_prefix(amplification_prefix(p, SENDER), bytes);
 }
 
-#define MOVE_TIMES 3 /* credit of a move, in its own size; with the allowance 4 times */
+/* Credit of a move, in its own size; with the allowance 4 times: docs/SECURITY.md. */
+#define MOVE_TIMES 3
 
 /*
  * Credit the prefix of a NetQuake player for a move of @bytes. The player's address may

@@ -33,6 +33,7 @@
 /*
  * Limit of one player: more than any client sends (250 frames per second, each sent three
  * times). A constant to the programs; the benchmark sets another before it loads them.
+ * docs/explain/ and docs/howto/tune-limits.md name the 800 per second and 400 at once.
  */
 const volatile struct limit player_limit = { 1000000000ull / 800,
 					     400 * (1000000000ull / 800) };

@@ -43,6 +43,7 @@
  * Limit of a player's datagrams that any source could make: one for each block of the
  * server, and what a player types. Servers send the next block when they look at their
  * sockets, 20 to 72 times per second, some right after the acknowledgement.
+ * docs/SECURITY.md and docs/explain/what-it-cannot-do.md name the 400 per second.
  */
 const volatile struct limit spoofable_limit = { 1000000000ull / 400,
 						400 * (1000000000ull / 400) };
@@ -126,7 +127,7 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
  * by a challenge, only the player's own sequence is to be found, and interpolated clocks
  * raise the score. Called by clock_verify() alone, for a marked clock. The gain of a
  * right mark and the loss for a wrong one set the chance of a guess: change them only
- * together.
+ * together. docs/SECURITY.md names the 80 million.
  */
 static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,
 					bool validated)

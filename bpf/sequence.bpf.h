@@ -13,6 +13,8 @@
  * The functions are called with a @player that is alive, by one another and by the two
  * paths. A rule that is changed here changes both paths. tests/kern/kern_forged.c and
  * tests/kern/kern_forged_records.c test what an attacker may reach.
+ * docs/explain/players.md and what-it-cannot-do.md name the bounds, and compute with
+ * them.
  */
 #ifndef SEQUENCE_BPF_H
 #define SEQUENCE_BPF_H
