@@ -265,8 +265,8 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
  * verifier. Called by cache_try() alone, after cache_grow() and before cache_count().
  * Keep the order: the amplification limit is charged before the rate in bytes. A refused
  * response must be charged nothing, except after a lost race. egress_listed() has the
- * same rule for allowed receivers, also that of strict mode: change both. It charges
- * master servers to their prefix, while they count as allowed here.
+ * same rule for allowed receivers, also that of strict mode, and for master servers,
+ * whose prefix is charged: change both.
  */
 __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 why,
 			    __u32 received, __u32 bytes)
@@ -276,6 +276,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
 	__u32 shares = AMPLIFICATION_WHOLE;
 	__u64 now = clock_now(l), *due = &cap->due_ns;
+	enum acl_result listed;
 	struct packet p;
 
 	if (!c)
@@ -285,10 +286,11 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 	    why == REASON_CACHED_IN_LIMITS)
 		shares = AMPLIFICATION_HALF;
 	if (why == REASON_CACHED_ALLOW_LIST) {
-		if (pkt_acl(ctx, c) == ACL_UNLIMITED)
+		listed = pkt_acl(ctx, c);
+		if (listed == ACL_UNLIMITED)
 			return why;
 		pkt_packet(ctx, c, &p);
-		if (!l->amplification.strict)
+		if (listed == ACL_ALLOWED && !l->amplification.strict)
 			return amplification_charge_allowed(l, &p, SENDER, bytes)
 				       ? why
 				       : REASON_AMPLIFICATION;
