@@ -70,12 +70,11 @@ __noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __
 }
 
 /*
- * Count @player for this period, if it is verified. @spoke_ns: when the server sent to it
+ * Count @player for this period, if player_proven() is true: else an attacker could use
+ * up the number of an address that it spoofs. @spoke_ns: when the server sent to it
  * before; 0: it is new. Does nothing after the first datagram of a period, which must
  * stay one comparison: player_confirm(), its only caller, calls it for each datagram to a
- * player, before it updates sent_ns. Not counted: an unverified player, and a NetQuake
- * player that has not returned any marks (PLAYER_TAKEN); else an attacker could use up
- * the number of an address that it spoofs.
+ * player, before it updates sent_ns.
  */
 static __always_inline void connlimit_note(const struct player_id *id,
 					   const struct player *player, __u64 spoke_ns,
@@ -87,8 +86,7 @@ static __always_inline void connlimit_note(const struct player_id *id,
 
 	if (likely(spoke_ns >> CONNLIMIT_TICK == now >> CONNLIMIT_TICK))
 		return;
-	if (!(player->flags & PLAYER_VERIFIED) ||
-	    (player->flags & PLAYER_NETQUAKE && player->flags & PLAYER_TAKEN))
+	if (!player_proven(player))
 		return;
 	if ((__s64)(now - heard_ns) < 1ll << CONNLIMIT_TICK)
 		how |= CONNLIMIT_IS_HEARD;

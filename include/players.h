@@ -127,6 +127,18 @@ static __always_inline __u64 players_tag(__u64 hash)
 	return (hash >> (64 - PLAYER_BITS - 8) & 0xff) | 0x80;
 }
 
+/*
+ * Return true if only the address of @player can have returned what verified it. The
+ * clocks of a NetQuake player with PLAYER_TAKEN were not marked: whoever has a seat of
+ * its own can return them in the name of another address. Called by connlimit_note(), and
+ * by know_player() and print_flow() in userland.
+ */
+static __always_inline bool player_proven(const struct player *player)
+{
+	return player->flags & PLAYER_VERIFIED &&
+	       !(player->flags & PLAYER_NETQUAKE && player->flags & PLAYER_TAKEN);
+}
+
 #define QPORT_NONE (-1)
 
 /*

@@ -493,6 +493,8 @@ static void who_plays_is_known(void **state)
 	(void)state;
 	enter(key_of(0, 0xc0000201, 1, 0), fake_now, PLAYER_VERIFIED);
 	enter(key_of(0, 0xc0000202, 1, 0), fake_now, 0);
+	enter(key_of(0, 0xc0000204, 1, 0), fake_now,
+	      PLAYER_VERIFIED | PLAYER_NETQUAKE | PLAYER_TAKEN);
 	enter(key_of(0, 0xc0000203, 1, 0), fake_now - PLAYER_IDLE_NS, PLAYER_VERIFIED);
 	enter(key_of(0x20010db8, 0x12345678, 1, 3), fake_now,
 	      PLAYER_VERIFIED | PLAYER_QPORT);
@@ -501,6 +503,7 @@ static void who_plays_is_known(void **state)
 	assert_int_equal(known_of(0xc0000201), want);
 	assert_int_equal(known_of(0xc0000202), 0);
 	assert_int_equal(known_of(0xc0000203), 0);
+	assert_int_equal(known_of(0xc0000204), 0);
 	assert_true(known_of(0x20010db812345678) == want);
 	assert_int_equal(shield_known_count(&shield), 2);
 }

@@ -10,6 +10,7 @@
 #include "lib/log.h"
 #include "lib/meanings.h"
 #include "lib/names.h"
+#include "players.h"
 
 #define LABEL "  %-11s "
 
@@ -140,7 +141,7 @@ static void print_flow(const struct explain *e, const struct about_flow *flow, F
 	ago(e->now_ns, p->heard_ns, heard);
 	ago(e->now_ns, p->sent_ns, sent);
 	fprintf(out, LABEL "heard %s, sent to %s, %u datagrams%s%s\n", "", heard, sent,
-		p->packets, p->flags & PLAYER_VERIFIED ? ", cannot be spoofed" : "",
+		p->packets, player_proven(p) ? ", cannot be spoofed" : "",
 		p->flags & PLAYER_FOLLOWED ? ", followed" : "");
 }
 

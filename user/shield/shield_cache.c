@@ -8,6 +8,7 @@
 
 #include "lib/fair.h"
 #include "lib/names.h"
+#include "players.h"
 #include "shield/shield_internal.h"
 
 #define LOOK_NS 1000000000ull /* how often the rate of marks is taken */
@@ -119,6 +120,8 @@ void shield_cache_forget(struct shield *s, __u32 slot)
 	for (__u32 form = 0; form < CACHE_FORMS; form++)
 		shield_cache_put(s, slot, form, &none);
 	s->shared->cache.until_ns[slot] = 0;
+	s->shared->cache.cap.kept_due_ns[slot] = 0;
+	s->shared->cache.windows[slot] = (struct recent_window){ 0 };
 }
 
 /*
@@ -214,9 +217,9 @@ void shield_recent_update(struct shield *s, __u64 now)
 }
 
 /*
- * Note a verified player's address in the reputation table. The callback of
- * shield_known_add_players(). The address must be as address_net() in the programs makes
- * it.
+ * Note the address of a player that is player_proven() in the reputation table. The
+ * callback of shield_known_add_players(). The address must be as address_net() in the
+ * programs makes it.
  */
 static void know_player(const struct player_key *key, const struct player *player,
 			void *context)
@@ -227,7 +230,7 @@ static void know_player(const struct player_key *key, const struct player *playe
 			 : (__u64)__builtin_bswap32(key->addr[0]) << 32 |
 				    __builtin_bswap32(key->addr[1]);
 
-	if (net && player->flags & PLAYER_VERIFIED)
+	if (net && player_proven(player))
 		reputation_note(&s->shared->cache.reputation, net, 0, REPUTATION_PLAYER,
 				reputation_minute(shield_clock()), s->shared->keys);
 }
