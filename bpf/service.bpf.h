@@ -95,9 +95,6 @@ static __always_inline __u64 address_net(const struct packet *p, enum side side)
 	return (__u64)bpf_ntohl(addr[0]) << 32 | bpf_ntohl(addr[1]);
 }
 
-#define LEARNED_PORT_S \
-	60 /* units of 2^30 ns without a datagram, then a game port is forgotten */
-
 /*
  * Return the tables of the current generation. They stay valid until the packet is done.
  * Called by all programs, once per program or function that the verifier analyses apart;
@@ -130,8 +127,8 @@ static __always_inline __u32 port_word(const struct tables *t, const struct pack
  * port with flags: it belongs to one address (PORT_EXACT), or was named by a server
  * (PORT_NAMED: not in use yet; PORT_LEARNED: in use until LEARNED_PORT_S of silence).
  * Called by service_find() and exact_slot(). An address of PORT_EXACT comes before struct
- * port.any. about_service_at() (user/shield/shield_about.c) follows the same rules, but
- * for the silence of a learned port.
+ * port.any. about_service_at() (user/shield/shield_about.c) follows the same rules:
+ * change both.
  */
 static __always_inline __u32 port_lookup(const struct live *l, const struct tables *t,
 					 const struct packet *p, enum side side)

@@ -146,7 +146,9 @@ static inline enum verdict reason_verdict(enum reason reason)
 
 #define PORT_EXACT   1 /* the service depends on the address: look in the map endpoints */
 #define PORT_LEARNED 2 /* a NetQuake game port that is in use, game_port.bpf.h */
-#define PORT_NAMED   4 /* the same, named by CCREP_ACCEPT and not in use yet */
+#define LEARNED_PORT_S \
+	60 /* units of 2^30 ns without a datagram, then a game port is forgotten */
+#define PORT_NAMED 4 /* the same, named by CCREP_ACCEPT and not in use yet */
 
 /*
  * The service that listens on a port. Written by the daemon, and by egress for learned

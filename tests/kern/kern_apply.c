@@ -488,6 +488,8 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
 		kern.live->validation.until_ns[slot] = 5 + slot;
 		kern.live->masters_due_ns[slot] = 9 + slot;
+		kern.live->cache.windows[slot].shut = 3 + slot;
+		kern.live->cache.cap.kept_due_ns[slot] = 4 + slot;
 		kern.live->validation
 			.service_due_ns[budget_index(slot, CLASS_CHALLENGE)] = 7 + slot;
 		for (__u32 row = 0; row < COUNTER_ROWS; row++) {
@@ -507,6 +509,10 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 		assert_int_equal(kern.live->validation.until_ns[slot],
 				 fresh ? 0 : 5 + slot);
 		assert_int_equal(kern.live->masters_due_ns[slot], fresh ? 0 : 9 + slot);
+		assert_int_equal(kern.live->cache.windows[slot].shut,
+				 fresh ? 0 : 3 + slot);
+		assert_int_equal(kern.live->cache.cap.kept_due_ns[slot],
+				 fresh ? 0 : 4 + slot);
 		assert_int_equal(
 			kern.live->validation
 				.service_due_ns[budget_index(slot, CLASS_CHALLENGE)],

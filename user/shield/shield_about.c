@@ -552,5 +552,9 @@ int about_service_at(const struct shield *s, const __be32 address[4], __u16 port
 	memcpy(at.addr, address, sizeof(at.addr));
 	if (p->flags & PORT_EXACT && !bpf_map_lookup_elem(s->endpoints, &at, &exact))
 		return (int)exact - 1;
-	return p->flags & PORT_NAMED ? -1 : p->any - 1;
+	if (p->flags & PORT_NAMED ||
+	    (p->flags & PORT_LEARNED &&
+	     (__u32)(about_clock(s) >> 30) - p->seen_s > LEARNED_PORT_S))
+		return -1;
+	return p->any - 1;
 }
