@@ -289,7 +289,7 @@ static void the_refused_pay_for_nothing(void **state)
 	assert_true(told <= ALLOWANCE / sizeof(reply) * 5 / 4 + 2);
 }
 
-/* Anybody may ask in a master's name: its prefix pays, as at egress. */
+/* A master's name can be forged: its prefix pays, as at egress. */
 static void a_master_has_no_account_of_its_own(void **state)
 {
 	static const char *const addresses[] = { "192.0.2.66", "192.0.2.67" };
