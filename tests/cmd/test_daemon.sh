@@ -337,6 +337,9 @@ two_names()
 	ip link property add dev one altname alt
 	configure
 	sed -i 's/"one"/{"alt", "one"}/' "$work/conf"
+	"$SHIELD" check -c "$work/conf" 2>&1 | tee "$work/checked"
+	grep -qF "conf:1: warning: interface 'one' is left out: 'alt' is the same one" \
+		"$work/checked" || return 1
 	start && has_said "interface 'one' is left out: 'alt' is the same one" || return 1
 	echo 'deny = 192.0.2.1' >>"$work/conf"
 	reloads 'deny: added 192.0.2.1' && "$SHIELD" reload --undo && "$SHIELD" status && stops ''

@@ -225,16 +225,29 @@ int config_load(const char *path, struct config *ret)
 
 size_t config_check_interfaces(const struct config *config)
 {
+	unsigned int known[CONFIG_INTERFACES];
 	size_t absent = 0;
 
 	for (size_t i = 0; i < config->interface_count; i++) {
-		if (if_nametoindex(config->interfaces[i]))
+		size_t same = 0;
+
+		known[i] = if_nametoindex(config->interfaces[i]);
+		if (!known[i]) {
+			config_warn(config->interface_files[i],
+				    config->interface_lines[i],
+				    "interface '%s' is not on this machine now: it would "
+				    "be waited for",
+				    config->interfaces[i]);
+			absent++;
 			continue;
-		config_warn(config->interface_files[i], config->interface_lines[i],
-			    "interface '%s' is not on this machine now: it would be "
-			    "waited for",
-			    config->interfaces[i]);
-		absent++;
+		}
+		while (known[same] != known[i])
+			same++;
+		if (same < i)
+			config_warn(config->interface_files[i],
+				    config->interface_lines[i],
+				    "interface '%s' is left out: '%s' is the same one",
+				    config->interfaces[i], config->interfaces[same]);
 	}
 	return absent;
 }

@@ -151,8 +151,8 @@ void config_warn_hidden(bool warn);
 
 /*
  * Return how many interfaces of @config are not on this machine, after a warning about
- * each. Not part of config_load(), so that a file can be loaded, replayed and printed
- * elsewhere.
+ * each, and about each second name of one interface. Not part of config_load(), so that a
+ * file can be loaded, replayed and printed elsewhere.
  */
 size_t config_check_interfaces(const struct config *config);
 
