@@ -102,8 +102,11 @@ static int find_servers(const struct call *call, struct found *found)
 		log_warn("discover: %zu network namespaces could not be looked into",
 			 failed);
 	if (found->servers.namespaces_left_out)
-		log_warn("discover: %zu network namespaces were not looked into: at most "
-			 "%d are; run it in the others by `nsenter --net`",
+		log_warn("discover: %s%zu network namespaces were not looked into: at "
+			 "most %d are; run it in the others by `nsenter --net`",
+			 found->servers.namespaces_left_out < DISCOVER_LEFT_OUT
+				 ? ""
+				 : "at least ",
 			 found->servers.namespaces_left_out, DISCOVER_NAMESPACES);
 	if (found->servers.left_out)
 		log_warn("discover: %zu sockets were left out: at most %d are asked",

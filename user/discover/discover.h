@@ -21,6 +21,7 @@
 #define DISCOVER_CANDIDATES 256 /* sockets of a network namespace that are asked */
 #define DISCOVER_SERVERS    SERVICES_MAX
 #define DISCOVER_NAMESPACES 64 /* containers that are looked into */
+#define DISCOVER_LEFT_OUT   128 /* that are counted, but not looked into */
 #define DISCOVER_PORT_LEAST 1024 /* below are system services */
 #define DISCOVER_NONCE	    16
 #define DISCOVER_NAME	    48
@@ -48,7 +49,8 @@ struct discover_server {
 struct discover_servers {
 	size_t count;
 	size_t left_out; /* sockets, for which there was no room */
-	size_t namespaces_left_out; /* network namespaces: more than can be looked into */
+	/* Network namespaces: more than can be looked into; DISCOVER_LEFT_OUT at most. */
+	size_t namespaces_left_out;
 	struct discover_server rows[DISCOVER_SERVERS];
 };
 

@@ -112,13 +112,11 @@ struct child {
 	ino_t inode;
 };
 
-#define NAMESPACES_MORE 1024 /* that are counted, but not looked into */
-
 struct namespaces {
 	ino_t ours;
 	size_t count, more;
 	struct child children[DISCOVER_NAMESPACES];
-	ino_t others[NAMESPACES_MORE]; /* for which there was no child left */
+	ino_t others[DISCOVER_LEFT_OUT]; /* for which there was no child left */
 };
 
 static bool is_new(const struct namespaces *all, ino_t inode)
@@ -144,7 +142,7 @@ static bool namespace_look(pid_t pid, void *context)
 		return false;
 	if (all->count == DISCOVER_NAMESPACES) {
 		all->others[all->more++] = st.st_ino;
-		return all->more == NAMESPACES_MORE;
+		return all->more == DISCOVER_LEFT_OUT;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
