@@ -19,7 +19,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "lib/udp_sockets.h"
 #include "listed/listed.h"
+#include "listed/listed_internal.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define OOB	 "\xff\xff\xff\xff"
@@ -451,6 +453,66 @@ static void reply_is_read_although_another_takes_long(void **state)
 	}
 }
 
+/* --- more servers than questions ----------------------------------------- */
+
+static bool crowded; /* each port has a socket, of which IPv4 is not known */
+
+bool udp_sockets_each(void (*each)(const struct udp_socket *, void *), void *context)
+{
+	struct udp_socket s = { .ipv6 = true };
+
+	for (__u16 port = 20000; crowded && port < 20000 + SERVICES_MAX; port++) {
+		s.port = port;
+		each(&s, context);
+	}
+	return true;
+}
+
+__u64 shield_other_sockets(const struct shield *shield, __u32 slot, __u32 *ret)
+{
+	(void)shield;
+	(void)slot;
+	*ret = 1000;
+	return 0;
+}
+
+static void server_that_is_not_asked_is_not_called_down(void **state)
+{
+	static bool taken[PORTS];
+	static struct shield_endpoint ends[SERVICES_MAX];
+	struct listed l = { .service_count = SERVICES_MAX };
+	struct gather g = {
+		.listed = &l, .ends = ends, .end_count = SERVICES_MAX, .taken = taken
+	};
+	size_t down = 0, unasked = 0;
+
+	(void)state;
+	l.services = calloc(SERVICES_MAX, sizeof(*l.services));
+	g.asks = calloc(ASKS, sizeof(*g.asks));
+	for (__u32 i = 0; i < SERVICES_MAX; i++) {
+		l.services[i].slot = ends[i].slot = i;
+		l.services[i].service.family = FAMILY_NETQUAKE;
+		l.services[i].words = LISTED_DPMASTER;
+		l.services[i].heartbeats = 1;
+		ends[i].port = (__u16)(20000 + i);
+	}
+	crowded = true;
+	assert_int_equal(listed_servers_ask(&g), 0);
+	crowded = false;
+	for (size_t i = 0; i < SERVICES_MAX; i++) {
+		down += l.services[i].down;
+		unasked += strstr(l.services[i].why, "was not asked") != NULL;
+	}
+	/* Two questions each: over IPv4 and IPv6. */
+	assert_int_equal(down, ASKS / 2);
+	assert_int_equal(unasked, SERVICES_MAX - ASKS / 2);
+	for (size_t i = 0; i < ASKS / 2; i++)
+		l.services[i].down = false;
+	assert_false(listed_all(&l));
+	free(l.services);
+	free(g.asks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +526,7 @@ int main(void)
 		cmocka_unit_test(well_known_masters_are_names),
 		cmocka_unit_test(public_address_is_told_from_private),
 		cmocka_unit_test(reply_is_read_although_another_takes_long),
+		cmocka_unit_test(server_that_is_not_asked_is_not_called_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

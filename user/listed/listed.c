@@ -473,9 +473,11 @@ void listed_free(struct listed *listed)
 
 bool listed_all(const struct listed *l)
 {
-	for (size_t i = 0; i < l->service_count; i++)
-		if (l->services[i].down ||
-		    (!l->services[i].why && !l->services[i].listed))
+	for (size_t i = 0; i < l->service_count; i++) {
+		const struct listed_service *s = &l->services[i];
+
+		if (s->why ? s->down || (s->unasked && !s->told) : !s->listed)
 			return false;
+	}
 	return true;
 }

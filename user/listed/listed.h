@@ -193,6 +193,7 @@ struct listed_service {
 	const char *why; /* no master is asked: why; NULL: they are */
 	char game[LISTED_GAME], protocol[LISTED_PROTOCOL]; /* "": not known, or none */
 	bool told; /* by its server; otherwise usual protocols were asked for */
+	bool unasked; /* a place of its server at least: there were too many questions */
 	bool down; /* a reason of `why`: its server reported once, and is silent now */
 	size_t places, here; /* of its server: all; those with a socket here, asked */
 	__u64 heartbeats; /* that its server has sent */
@@ -230,7 +231,7 @@ void listed_free(struct listed *listed);
 
 /*
  * Return true if each service with masters is listed by one, and no server that should
- * say whether it has some is down.
+ * say whether it has some is down, or was not asked.
  */
 bool listed_all(const struct listed *listed);
 

@@ -127,8 +127,10 @@ static void place_ask(struct gather *g, struct listed_service *s,
 	__be32 at[PLACE_ASKS][4];
 	size_t n = addresses_find(&b, at);
 
-	if (g->ask_count + n > ASKS)
+	if (g->ask_count + n > ASKS) {
+		s->unasked = true;
 		return;
+	}
 	s->here += b.here;
 	for (size_t i = 0; i < n; i++) {
 		struct listed_ask *ask = &g->asks[g->ask_count++];
@@ -178,11 +180,17 @@ static bool is_down(const struct gather *g, const struct listed_service *s)
 /* Return why no master is asked for @s, or NULL. `auto` is what its server says. */
 static const char *why_not(const struct gather *g, struct listed_service *s)
 {
-	s->down = !s->told && should_respond(s) && is_down(g, s);
+	bool silent = !s->told && !s->unasked && should_respond(s);
+
+	/* A server of Quake III is looked for in lists all the same. */
+	if (!s->told && s->unasked && s->service.family != FAMILY_QUAKE3)
+		return "its server was not asked for its game and protocol: there are too "
+		       "many questions: --service names one service";
+	s->down = silent && is_down(g, s);
 	if (s->down)
 		return "its server has sent heartbeats, but does not respond to getinfo "
 		       "now: is it down?";
-	if (!s->told && should_respond(s))
+	if (silent)
 		return "its server has sent heartbeats, but does not respond to getinfo, "
 		       "and not all of its ports have a socket here: it is unknown "
 		       "whether it is down or in a container";
