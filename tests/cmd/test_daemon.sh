@@ -178,6 +178,54 @@ two_with_a_run_each()
 		stops '' && start && stops ''
 }
 
+# in_another ARGUMENT...: `run` where an interface has the number of `one`.
+in_another()
+{
+	local number
+
+	number=$(ip -o link show one | cut -d: -f1)
+
+	# shellcheck disable=SC2016 # for the inner shell
+	timeout 40 unshare --net sh -c 'ip link add one index "$1" type veth peer name two &&
+		ip link set one up && ip link set two up && shift && exec "$@"' - \
+		"$number" "$SHIELD" run -c "$work/conf" "$@" 2>"$work/err"
+}
+
+# The links of the default directory: number, program and interface of each.
+links()
+{
+	local pin
+
+	for pin in /sys/fs/bpf/quakeshield/*/*-one; do
+		bpftool -j link show pinned "$pin" | jq -c '[.id, .prog_id, .ifindex, .devname]'
+	done
+}
+
+# A link is found by the number of its interface, which another namespace has as well.
+another_network_namespace()
+{
+	local before status
+
+	state netns
+	configure
+	start && stops '' || return 1
+	before=$(links)
+	in_another
+	if [ $? != 1 ] || ! grep "protects interfaces of another network namespace" "$work/err" ||
+		[ "$(links)" != "$before" ]; then
+		return 1
+	fi
+	# With a directory of its own it attaches there, and takes nothing over.
+	in_another --pin /sys/fs/bpf/another --take-over &
+	until_true 20 grep -q ': ready' "$work/err"
+	status=$?
+	"$SHIELD" detach --pin /sys/fs/bpf/another
+	wait $!
+	echo "$before"
+	links
+	[ "$status" = 0 ] && [ -n "$before" ] && [ "$(links)" = "$before" ] && start && stops ''
+}
+
 # Started by something that has no umask.
 without_umask()
 {
@@ -400,6 +448,7 @@ check "a start that fails leaves what is in force" late_failure
 check "two names of one interface" two_names
 check "two daemons" two_daemons
 check "two daemons that share no /run" two_with_a_run_each
+check "a daemon of another network namespace" another_network_namespace
 check "no umask: nobody else may write to its files" without_umask
 if command -v script >/dev/null; then
 	check "a reload goes back when told to, and unless confirmed" goes_back

@@ -331,13 +331,16 @@ static int unlink_link(const char *dir, const char *name, int fd,
 }
 
 /*
- * Remove the pins in @dir. The callback of shield_detach(), after all links are detached.
+ * Detach the links in @dir, of whatever network namespace, and remove its pins. The
+ * callback of shield_detach(). 0, or -errno.
  */
-static int remove_tables(const char *dir, void *context)
+static int detach_dir(const char *dir, void *context)
 {
-	(void)context;
-	pins_remove_dir(dir);
-	return 0;
+	int err = each_link(dir, unlink_link, context);
+
+	if (!err)
+		pins_remove_dir(dir);
+	return err;
 }
 
 /*
@@ -371,7 +374,8 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 	err = pins_check_all(pin_dir);
 	if (err)
 		return err;
-	err = each_link(pin_dir, unlink_link, ret_count);
+	err = pin_dir ? each_link(pin_dir, unlink_link, ret_count)
+		      : pins_each_dir(detach_dir, ret_count);
 	if (err) {
 		log_error("cannot read the pins in '%s': %s%s",
 			  pin_dir ? pin_dir : PIN_ROOT, strerror(-err), pins_hint(err));
@@ -382,7 +386,6 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 			pins_remove_dir(pin_dir);
 		return 0;
 	}
-	pins_each_dir(remove_tables, NULL);
 	rmdir(PIN_ROOT);
 	return 0;
 }
@@ -391,7 +394,7 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 
 /*
  * Set *@context if a link, at ingress or at TC, is at an interface that is there. The
- * callback of shield_abandon(); goes on to the last.
+ * callback of dir_stands(); goes on to the last.
  */
 static int link_stands(const char *dir, const char *name, int fd,
 		       const struct bpf_link_info *info, void *context)
@@ -404,13 +407,19 @@ static int link_stands(const char *dir, const char *name, int fd,
 	return 0;
 }
 
+/* Return true if a link that is pinned in @dir is at an interface that is there. */
+static bool dir_stands(const char *dir)
+{
+	bool ret = false;
+
+	each_link(dir, link_stands, &ret);
+	return ret;
+}
+
 void shield_abandon(struct shield *s)
 {
-	bool stands = false;
-
 	/* The pin is the last that holds a link. */
-	each_link(s->dir, link_stands, &stands);
-	if (s->dir_new && !stands)
+	if (s->dir_new && !dir_stands(s->dir))
 		pins_remove_dir(s->dir);
 	if (s->dir_new)
 		rmdir(PIN_ROOT); /* if it is empty */
@@ -456,11 +465,37 @@ static int retire_dir(const char *dir, void *context)
 	return 0;
 }
 
-void shield_retire(struct shield *s)
+/* A user with a directory of its own may have another quakeshield next to it. */
+static bool is_default(const struct shield *s)
 {
 	char ours[PATH_MAX];
 
-	/* A user with a directory of its own may have another quakeshield next to it. */
-	if (!pins_default_dir(NULL, ours, sizeof(ours)) && !strcmp(ours, s->dir))
+	return !pins_default_dir(NULL, ours, sizeof(ours)) && !strcmp(ours, s->dir);
+}
+
+void shield_retire(struct shield *s)
+{
+	if (is_default(s))
 		pins_each_dir(retire_dir, s);
+}
+
+/* Return -EBUSY after a message, as netns_claim(), or 0. Its callback. */
+static int check_netns(const char *dir, void *context)
+{
+	(void)context;
+	if (!netns_is_other(dir) || !dir_stands(dir))
+		return 0;
+	log_error("the shield of '%s' protects interfaces of another network "
+		  "namespace, perhaps a container's: `quakeshield detach` it, or give "
+		  "this one a directory of its own by --pin",
+		  dir);
+	return -EBUSY;
+}
+
+int netns_claim(struct shield *s)
+{
+	int err = is_default(s) ? pins_each_dir(check_netns, NULL)
+				: check_netns(s->dir, NULL);
+
+	return err ? err : netns_note(s->dir);
 }

@@ -407,7 +407,7 @@ struct link_walk {
 
 /*
  * Call walk->each with every link pinned in @dir, until it returns non-zero. Called by
- * each_link(), and by pins_each_dir() for it. A prefix that attach_xdp.c or attach_tc.c
+ * each_link() and each_link_here(). A prefix that attach_xdp.c or attach_tc.c
  * pins under must be here, or detach misses it.
  */
 static int each_link_in(const char *dir, void *context)
@@ -439,6 +439,12 @@ static int each_link_in(const char *dir, void *context)
 	return err;
 }
 
+/* Do that, where the links in @dir are of this network namespace, or of none known. */
+static int each_link_here(const char *dir, void *context)
+{
+	return netns_is_other(dir) ? 0 : each_link_in(dir, context);
+}
+
 int each_link(const char *pin_dir,
 	      int (*each)(const char *dir, const char *name, int fd,
 			  const struct bpf_link_info *info, void *context),
@@ -447,7 +453,7 @@ int each_link(const char *pin_dir,
 	struct link_walk walk = { each, context };
 
 	return pin_dir ? each_link_in(pin_dir, &walk)
-		       : pins_each_dir(each_link_in, &walk);
+		       : pins_each_dir(each_link_here, &walk);
 }
 
 /*

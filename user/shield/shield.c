@@ -482,11 +482,6 @@ static int set_clock(struct shield *s, const struct config *config)
 	return 0;
 }
 
-int shield_mount(void)
-{
-	return pins_mount();
-}
-
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret)
 {
 	struct shield_bpf *object = NULL;
@@ -511,7 +506,9 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		goto out;
 	}
 
-	err = load_object(s, shield_capacity(config->service_count), &object);
+	err = netns_claim(s);
+	if (!err)
+		err = load_object(s, shield_capacity(config->service_count), &object);
 	if (!err)
 		err = keep_maps(s, object->obj);
 	if (err)

@@ -10,6 +10,7 @@
  *	PIN_ROOT/<abi>/joined		the one at TC ingress, in generic mode
  *	PIN_ROOT/<abi>/<map>		live, services, counters, ...
  *	PIN_ROOT/<abi>/link-<interface>	the attachment
+ *	PIN_ROOT/<abi>/netns		its network namespace: netns.c
  *
  * All functions return 0 or -errno after one message by log_error(), unless said
  * otherwise. Several processes may have a shield open: functions that edit tables take

@@ -252,8 +252,8 @@ struct bpf_link_info;
 
 /*
  * Call @each with every link pinned in @pin_dir (NULL: in every ABI's directory, ours and
- * older ones) until it returns non-zero, which is returned; -errno: it cannot be read.
- * @each may unlink that pin, and must not close @fd.
+ * older ones, but those of another network namespace) until it returns non-zero, which is
+ * returned; -errno: it cannot be read. @each may unlink that pin, and must not close @fd.
  */
 int each_link(const char *pin_dir,
 	      int (*each)(const char *dir, const char *name, int fd,
@@ -275,6 +275,19 @@ int links_rename(const char *dir);
  */
 void link_give_back(const struct shield *shield, const char *dir, const char *name,
 		    const char *program);
+
+/* --- netns.c ------------------------------------------------------------------- */
+
+/*
+ * Return true if the links pinned in @dir are of another network namespace than this
+ * process's. A directory without a note, as older quakeshields leave it, is of this one.
+ */
+bool netns_is_other(const char *dir);
+/*
+ * Note that the links pinned in @dir are of this network namespace. The caller holds the
+ * directory's lock. 0 or -errno after a message.
+ */
+int netns_note(const char *dir);
 
 /* --- attach_tc.c --------------------------------------------------------------- */
 
@@ -317,6 +330,16 @@ bool tc_is_ours(const char *dir, enum tc_side side, const char *interface, __u32
 enum attach_mode mode_on(__u32 ifindex);
 /* Return true if an interface is attached by a link that is pinned in @dir. */
 bool dir_attached(const char *dir);
+
+/* --- attach_xdp.c -------------------------------------------------- */
+
+/*
+ * Make the directory of @shield, whose lock is held, one of this network namespace.
+ * -EBUSY after a message: interfaces of another one are attached from there, or from the
+ * directory of an older quakeshield whose place this one would take. Called by
+ * shield_load(), before it changes anything.
+ */
+int netns_claim(struct shield *shield);
 
 /* --- shield_migrate.c ------------------------------------------------------------ */
 

@@ -16,6 +16,11 @@
 #include "lib/log.h"
 #include "shield/shield_internal.h"
 
+int shield_mount(void)
+{
+	return pins_mount();
+}
+
 #define TRIES 8 /* at a directory that is removed in between */
 
 int shield_serve(const char *pin_dir, int *ret)
