@@ -165,17 +165,21 @@ two_daemons()
 }
 
 # A container shares the BPF file system, but neither /run nor the pid file in it.
-two_with_a_run_each()
+two_with_a_run_each() # DIRECTORY [--pin DIRECTORY]
 {
-	state each
+	local directory=$1
+
+	shift
+	state "each$#"
 	configure
-	start || return 1
+	start "$@" || return 1
 	# shellcheck disable=SC2016 # for the inner shell
 	timeout 40 unshare --mount sh -c 'cp "$2" /tmp/conf.$$ && mount -t tmpfs run /run &&
-		"$1" run -c /tmp/conf.$$; status=$?; rm /tmp/conf.$$; exit $status' \
-		- "$SHIELD" "$work/conf" 2>"$work/err"
-	[ $? = 1 ] && grep "another quakeshield, perhaps in a container, serves the shield of '/sys/fs/bpf/quakeshield'" "$work/err" &&
-		stops '' && start && stops ''
+		shield=$1 && shift 2 && "$shield" run -c /tmp/conf.$$ "$@"; status=$?
+		rm /tmp/conf.$$; exit $status' \
+		- "$SHIELD" "$work/conf" "$@" 2>"$work/err"
+	[ $? = 1 ] && grep "another quakeshield, perhaps in a container, serves the shield of '$directory'" "$work/err" &&
+		stops '' && start "$@" && stops '' && "$SHIELD" detach "$@" && [ ! -e "$directory" ]
 }
 
 # in_another ARGUMENT...: `run` where an interface has the number of `one`.
@@ -447,7 +451,9 @@ check "directories in the place of files" directories
 check "a start that fails leaves what is in force" late_failure
 check "two names of one interface" two_names
 check "two daemons" two_daemons
-check "two daemons that share no /run" two_with_a_run_each
+check "two daemons that share no /run" two_with_a_run_each /sys/fs/bpf/quakeshield
+check "two daemons that share no /run, with --pin" two_with_a_run_each \
+	/sys/fs/bpf/own --pin /sys/fs/bpf/own
 check "a daemon of another network namespace" another_network_namespace
 check "no umask: nobody else may write to its files" without_umask
 if command -v script >/dev/null; then

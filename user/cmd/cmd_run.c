@@ -538,7 +538,7 @@ int cmd_run(const struct call *call)
 	samples_close(d.live);
 	shield_close(d.shield);
 	free(d.config);
-	shield_serve_end(d.lock);
+	shield_serve_end(d.pin, d.lock);
 	/* Last: `detach` waits for it, and what is written after that stays behind it. */
 	if (d.claimed)
 		pidfile_release(d.pin);

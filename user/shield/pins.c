@@ -342,6 +342,19 @@ int pins_check_all(const char *pin_dir)
 	return refused ? -EACCES : err;
 }
 
+bool pins_none(const char *dir)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *entry;
+	bool ret = d != NULL;
+
+	while (ret && (entry = readdir(d)))
+		ret = entry->d_name[0] == '.' || !strcmp(entry->d_name, SERVE_DIR);
+	if (d)
+		closedir(d);
+	return ret;
+}
+
 void pins_remove_dir(const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -360,6 +373,7 @@ void pins_remove_dir(const char *dir)
 	while ((entry = readdir(d)))
 		if (entry->d_name[0] != '.')
 			unlinkat(fd, entry->d_name, 0);
+	unlinkat(fd, SERVE_DIR, AT_REMOVEDIR);
 	closedir(d);
 	rmdir(dir);
 }

@@ -506,6 +506,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		goto out;
 	}
 
+	s->dir_new |= pins_none(s->dir);
 	err = netns_claim(s);
 	if (!err)
 		err = load_object(s, shield_capacity(config->service_count), &object);

@@ -42,15 +42,15 @@ const char *shield_abi(void);
 int shield_mount(void);
 
 /*
- * Become the one daemon of the shield in the default directory. *@ret: the lock, for
- * shield_serve_end(); -1 where @pin_dir names another directory, for which only the pid
- * file is a lock. 0; -EBUSY after a message: another daemon, which may be in a container
- * with a /run of its own; or another -errno. Call it after shield_mount().
+ * Become the one daemon of the shield in @pin_dir (NULL: the default directory). *@ret:
+ * the lock, for shield_serve_end(). 0; -EBUSY after a message: another daemon, which may
+ * be in a container with a /run of its own; or another -errno. Call it after
+ * shield_mount().
  */
 int shield_serve(const char *pin_dir, int *ret);
 
 /* Give up *@ret of shield_serve(), before another daemon can find no pid file. */
-void shield_serve_end(int lock);
+void shield_serve_end(const char *pin_dir, int lock);
 
 /* How long what is pinned in /sys/fs/bpf lives, if nothing detaches it. */
 enum pins_life {

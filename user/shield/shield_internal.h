@@ -61,7 +61,7 @@ struct ring_buffer;
 
 struct shield {
 	char dir[PATH_MAX];
-	bool dir_new; /* shield_load() has made it */
+	bool dir_new; /* shield_load() has made it, or found it empty */
 	bool unapplied; /* it has left it to shield_load_apply() to apply */
 	int lock; /* the directory, for flock() */
 	unsigned int lock_depth; /* calls of shield_lock() without shield_unlock() */
@@ -245,6 +245,10 @@ int pins_each_dir(int (*each)(const char *dir, void *context), void *context);
  * another -errno.
  */
 int pins_check_all(const char *pin_dir);
+/* The subdirectory of a directory that --pin names: shield_serve.c. */
+#define SERVE_DIR "daemon"
+/* Return true if @dir is empty but for SERVE_DIR. */
+bool pins_none(const char *dir);
 /* Unlink every pin in @dir, then @dir. */
 void pins_remove_dir(const char *dir);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_serve.c - the lock that lets one daemon alone serve the machine's shield, also
- * where daemons share the BPF file system but no /run, as containers do.
+ * shield_serve.c - the lock that lets one daemon alone serve a shield, also where daemons
+ * share the BPF file system but no /run, as containers do.
  *
- * The lock is that of PIN_ROOT, so it is for the default directory alone. A directory of
- * --pin is taken by shield->lock.
+ * It is a lock of the directory PIN_ROOT, or of the subdirectory SERVE_DIR of the
+ * directory that --pin names: the directory itself has the lock of the tables.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,42 +23,72 @@ int shield_mount(void)
 
 #define TRIES 8 /* at a directory that is removed in between */
 
-int shield_serve(const char *pin_dir, int *ret)
+/* Write the directory with the lock to @ret. 0, or -ENAMETOOLONG after a message. */
+static int serve_path(const char *pin_dir, char ret[PATH_MAX])
 {
-	*ret = -1;
-	for (int i = 0; !pin_dir && i < TRIES; i++) {
-		struct stat st;
-		bool fresh;
-		int fd, err = pins_make_dir(PIN_ROOT, &fresh);
-
-		if (err)
-			return err;
-		fd = open(PIN_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		if (flock(fd, LOCK_EX | LOCK_NB)) {
-			close(fd);
-			log_error("another quakeshield, perhaps in a container, serves "
-				  "the shield of '" PIN_ROOT "': stop that one, or give "
-				  "this one a directory of its own by --pin");
-			return -EBUSY;
-		}
-		if (!fstat(fd, &st) && st.st_nlink) {
-			*ret = fd;
-			return 0;
-		}
-		close(fd);
-	}
 	if (pin_dir)
-		return 0;
-	log_error("cannot lock '" PIN_ROOT "': it is removed again and again");
-	return -EAGAIN;
+		return pin_path(ret, PATH_MAX, pin_dir, SERVE_DIR);
+	strcpy(ret, PIN_ROOT);
+	return 0;
 }
 
-void shield_serve_end(int lock)
+/*
+ * Take the lock of the directory @path. Returns the descriptor; -EBUSY: another daemon
+ * has it; -EAGAIN: the directory was removed in between; or another -errno after a
+ * message.
+ */
+static int lock_try(const char *path)
 {
-	if (lock < 0)
+	struct stat st;
+	bool fresh;
+	int fd, err = pins_make_dir(path, &fresh);
+
+	if (err)
+		return err;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -EAGAIN;
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		err = -EBUSY;
+	else if (!fstat(fd, &st) && st.st_nlink)
+		return fd;
+	close(fd);
+	return err ? err : -EAGAIN;
+}
+
+int shield_serve(const char *pin_dir, int *ret)
+{
+	const char *of = pin_dir ? pin_dir : PIN_ROOT;
+	char path[PATH_MAX];
+	int err = serve_path(pin_dir, path);
+
+	*ret = -1;
+	if (err)
+		return err;
+	err = -EAGAIN;
+	for (int i = 0; err == -EAGAIN && i < TRIES; i++)
+		err = lock_try(path);
+	if (err == -EBUSY)
+		log_error("another quakeshield, perhaps in a container, serves the "
+			  "shield of '%s': stop that one, or give this one a directory "
+			  "of its own by --pin",
+			  of);
+	else if (err == -EAGAIN)
+		log_error("cannot lock '%s': it is removed again and again", path);
+	if (err < 0)
+		return err;
+	*ret = err;
+	return 0;
+}
+
+void shield_serve_end(const char *pin_dir, int lock)
+{
+	char path[PATH_MAX];
+
+	if (lock < 0 || serve_path(pin_dir, path))
 		return;
-	rmdir(PIN_ROOT); /* if it is empty */
+	rmdir(path); /* PIN_ROOT: if it is empty */
+	if (pin_dir)
+		rmdir(pin_dir); /* the same */
 	close(lock);
 }
