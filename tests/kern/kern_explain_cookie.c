@@ -86,6 +86,21 @@ static void returned_echo_has_the_limits_of_its_form(void **state)
 		BURST / 2);
 }
 
+/* An unlimited source may have been challenged before it was listed. */
+static void returned_echo_of_an_unlimited_source_has_these_limits(void **state)
+{
+	char token[FRAME_MAX];
+	size_t n;
+
+	(void)state;
+	validate(FAMILY_QUAKE3);
+	n = token_of(&wraps[0], BYTES(BARE), token);
+	kern_allow_all(&kern, PEER, 128);
+	limited(explained(token, n, REASON_VALIDATED), ABOUT_OF_VALIDATED,
+		CLASS_CHALLENGE, BURST);
+	assert_false(explained(BYTES(BARE), REASON_ALLOW_LIST)->limited);
+}
+
 /* The connect of QuakeWorld and Quake II, with the number of a challenge. */
 static size_t connect_make(const char *number, char ret[FRAME_MAX])
 {
@@ -153,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(returned_echo_has_the_limits_of_its_form),
+		TEST(returned_echo_of_an_unlimited_source_has_these_limits),
 		TEST(number_in_a_connect_has_the_limits_of_a_challenge),
 		TEST(text_in_a_connect_has_the_limits_of_a_challenge),
 		TEST(challenged_request_is_charged),

@@ -155,10 +155,11 @@ static bool has_room(const struct shield *s, const struct about_limits *limits)
 
 /*
  * Find in *@ret which limits beyond those of a class the sender of @request has.
- * ABOUT_OF_CLASS: none. False: it is on the deny list, or `unlimited`.
+ * ABOUT_OF_CLASS: none. *@ret_unlimited: none but those of a returned cookie. False: it
+ * is on the deny list.
  */
 static bool listed(const struct shield *s, const struct about_request *request,
-		   enum about_group *ret)
+		   enum about_group *ret, bool *ret_unlimited)
 {
 	struct list_entry entry;
 	struct cidr network;
@@ -170,7 +171,8 @@ static bool listed(const struct shield *s, const struct about_request *request,
 		return false;
 	else if (about_reports_to(s, request->slot, request->host))
 		*ret = ABOUT_OF_MASTER;
-	return *ret != ABOUT_OF_ALLOWED || !(entry.origins & LIST_UNLIMITED);
+	*ret_unlimited = *ret == ABOUT_OF_ALLOWED && entry.origins & LIST_UNLIMITED;
+	return true;
 }
 
 /* A request as address validation sees it. */
@@ -305,7 +307,7 @@ bool about_limits(const struct shield *s, const struct service *service,
 	enum wire_family family = (enum wire_family)service->family;
 	enum wire_class class = wire_class(family, request->kind);
 	bool validating = service_flagged(service, request->kind, CLASS_VALIDATION),
-	     first;
+	     first, unlimited;
 	struct validating v = { .class = class };
 	struct about_limits ways[3] = { 0 };
 	enum about_group group;
@@ -314,7 +316,7 @@ bool about_limits(const struct shield *s, const struct service *service,
 
 	if (class >= CLASS_BUDGETS || request->reason == REASON_INVALID_COOKIE ||
 	    request->reason == REASON_PLAYER || request->reason == REASON_PLAYER_LIMIT ||
-	    !listed(s, request, &group))
+	    !listed(s, request, &group, &unlimited))
 		return false;
 	if (validating) {
 		validating_find(s, family, request, &v);
@@ -323,6 +325,8 @@ bool about_limits(const struct shield *s, const struct service *service,
 		class = v.class;
 		times = times_of(s, family, class, request);
 	}
+	if (unlimited && !v.form)
+		return false;
 	/*
 	 * pkt_decide() begins with the list, admit() and cache_admit() do not. A right
 	 * cookie decides alone.
