@@ -260,9 +260,11 @@ static void doubts(void **state)
 			counts[p] = counts_of(&rows[i].players[p], &rows[i].host);
 		known_of(&rows[i].host, &known);
 		lag_judge(counts, (size_t)rows[i].n, &known, ret);
-		for (int p = 0; p < rows[i].n; p++)
+		for (int p = 0; p < rows[i].n; p++) {
 			assert_int_equal(ret[p].cause == CAUSE_UNKNOWN,
 					 ret[p].doubt != DOUBT_NONE);
+			assert_int_equal(ret[p].unseen > 0, rows[i].host.unseen > 0);
+		}
 	}
 }
 
@@ -297,7 +299,11 @@ static void words(void **state)
 	} texts[] = {
 		{ { .cause = CAUSE_NONE }, "nothing was wrong" },
 		{ { .doubt = DOUBT_LITTLE }, "too little was seen" },
-		{ { .doubt = DOUBT_UNSEEN }, "samples are missing" },
+		{ { .doubt = DOUBT_UNSEEN },
+		  "samples are missing (follow.rate, output.cpu-percent)" },
+		{ { .doubt = DOUBT_UNSEEN, .unseen = 0.187 },
+		  "18.7 % of the samples are missing (follow.rate, "
+		  "output.cpu-percent)" },
 		{ { .cause = CAUSE_PLAYER,
 		    .symptom = SYMPTOM_LOSS,
 		    .way = LAG_C2S,

@@ -273,10 +273,12 @@ static enum lag_cause consider(struct bench *b, const struct rule *rule,
 	return cause;
 }
 
-/* Is more than @share of the samples missing? */
-static bool unseen_above(const struct lag_known *known, double share)
+/* Return the share of the samples that is missing. */
+static double unseen_share(const struct lag_known *known)
 {
-	return (double)known->unseen > share * (double)(known->seen + known->unseen);
+	uint64_t all = known->seen + known->unseen;
+
+	return all ? (double)known->unseen / (double)all : 0;
 }
 
 /* Was enough seen of the player to say that nothing was wrong? */
@@ -301,12 +303,12 @@ static bool loss_unseen(const struct lag_counts *c)
 static void judge_one(struct bench *b, const struct lag_counts *c,
 		      struct lag_verdict *ret)
 {
-	bool server_is_late = false, unseen = unseen_above(b->known, LAG_UNSEEN_FEW);
-	double heaviest = 0;
+	double heaviest = 0, missing = unseen_share(b->known);
+	bool server_is_late = false, unseen = missing > LAG_UNSEEN_FEW;
 
-	*ret = (struct lag_verdict){ .way = LAG_WAYS, .counts = *c };
+	*ret = (struct lag_verdict){ .way = LAG_WAYS, .counts = *c, .unseen = missing };
 	ret->attack = attack_of(b->known, c->slot);
-	if (!c->present || unseen_above(b->known, LAG_UNSEEN_MOST)) {
+	if (!c->present || missing > LAG_UNSEEN_MOST) {
 		ret->doubt = c->present ? DOUBT_UNSEEN : DOUBT_LITTLE;
 		return;
 	}
@@ -402,14 +404,20 @@ static void figure(enum lag_symptom symptom, double value, char ret[FIGURE])
 
 void lag_verdict_text(const struct lag_verdict *v, char ret[LAG_TEXT])
 {
-	char value[FIGURE], common[FIGURE];
+	char value[FIGURE], common[FIGURE] = "";
 	int n;
 
+	if (!v->symptom && v->doubt == DOUBT_UNSEEN) {
+		if (v->unseen >= 0.0005)
+			snprintf(common, FIGURE, "%.1f %% of the ", v->unseen * 100);
+		snprintf(ret, LAG_TEXT,
+			 "%ssamples are missing (follow.rate, output.cpu-percent)",
+			 common);
+		return;
+	}
 	if (!v->symptom) {
 		snprintf(ret, LAG_TEXT, "%s",
-			 v->doubt == DOUBT_UNSEEN ? "samples are missing"
-			 : v->doubt		  ? "too little was seen"
-						  : "nothing was wrong");
+			 v->doubt ? "too little was seen" : "nothing was wrong");
 		return;
 	}
 	figure(v->symptom, v->value, value);

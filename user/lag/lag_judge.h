@@ -97,6 +97,7 @@ struct lag_verdict {
 	enum lag_symptom symptom;
 	enum lag_way way; /* of the symptom; LAG_WAYS: of neither or both */
 	enum lag_doubt doubt;
+	double unseen; /* share of the samples of all players that are missing */
 	double value; /* of the symptom: a share, or seconds */
 	/* The value that three of four of the compared players have or exceed. */
 	double common;
