@@ -38,7 +38,7 @@
 #define METRICS_LISTEN		"127.0.0.1:9127"
 #define SAMPLE_EVERY		1024 /* where there is a section sample */
 #define SAMPLE_RATE		50 /* samples a second */
-#define FOLLOW_RATE		2000 /* datagrams a second */
+#define FOLLOW_RATE		5000 /* datagrams a second */
 #define OUTPUT_CPU		20 /* per cent of one processor */
 #define PSK_IDENTITY		129 /* with the NUL, as is the next */
 #define PSK_FILE		256
