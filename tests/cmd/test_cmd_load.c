@@ -186,14 +186,9 @@ bool shield_return_path_unavailable(const struct shield *shield,
 }
 
 /* One of each name; "eth1" is also known as "uplink". */
-unsigned int if_nametoindex(const char *name)
+void shield_own_name(const char *name, char ret[IF_NAMESIZE])
 {
-	return !strcmp(name, "uplink") || !strcmp(name, "eth1") ? 7 : 0;
-}
-
-char *if_indextoname(unsigned int index, char ret[IF_NAMESIZE])
-{
-	return index == 7 ? strcpy(ret, "eth1") : NULL;
+	strcpy(ret, !strcmp(name, "uplink") ? "eth1" : name);
 }
 
 /* --- what is said ------------------------------------------------------------------ */

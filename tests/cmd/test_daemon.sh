@@ -397,6 +397,26 @@ two_names()
 	reloads 'deny: added 192.0.2.1' && "$SHIELD" reload --undo && "$SHIELD" status && stops ''
 }
 
+# The interface gets the name of the file after the start, and another own name later.
+another_name()
+{
+	state another
+	configure
+	sed -i 's/"one"/"game0"/' "$work/conf"
+	start && has_said "'game0' is not there yet" || return 1
+	ip link property add dev one altname game0
+	has_said 'protecting one' || return 1
+	ip link set one name lan0
+	sleep 1
+	echo 'deny = 192.0.2.1' >>"$work/conf"
+	reloads 'deny: added 192.0.2.1' && "$SHIELD" status | grep '^lan0: protected'
+	local ret=$?
+	ip link set lan0 name one
+	ip link property del dev one altname game0
+	has_said "'game0' is gone" && stops '' && [ "$ret" = 0 ] &&
+		[ "$(grep -c 'protecting' "$work/log")" = 1 ]
+}
+
 denies() # NETWORK
 {
 	"$SHIELD" deny list | grep -qF "$1 "
@@ -450,6 +470,7 @@ check "garbage in every file" garbage_files
 check "directories in the place of files" directories
 check "a start that fails leaves what is in force" late_failure
 check "two names of one interface" two_names
+check "another name of an interface" another_name
 check "two daemons" two_daemons
 check "two daemons that share no /run" two_with_a_run_each /sys/fs/bpf/quakeshield
 check "two daemons that share no /run, with --pin" two_with_a_run_each \

@@ -59,6 +59,11 @@ unsigned int if_nametoindex(const char *interface)
 	return nic_of(interface)->ifindex;
 }
 
+void shield_own_name(const char *name, char ret[IF_NAMESIZE])
+{
+	snprintf(ret, IF_NAMESIZE, "%s", name);
+}
+
 int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret)
 {
 	(void)pin_dir;

@@ -284,6 +284,7 @@ static void links_are_what_is_on_interfaces(void **state)
 static void what_is_named_has_a_row(void **state)
 {
 	static const char named[][IF_NAMESIZE] = { "left", "lo", "right", "wire9" };
+	static const char other[][IF_NAMESIZE] = { "wan9" }; /* of left */
 	struct shield_link links[8];
 	const struct shield_link *l;
 	__u32 right;
@@ -294,6 +295,8 @@ static void what_is_named_has_a_row(void **state)
 	right = link_to("right", 0, OURS "/elsewhere-right");
 	assert_int_equal(shield_links(&shield, links, 4), 1);
 	assert_int_equal(shield_links_named(links, 1, named, 1), 1);
+	assert_int_equal(system("ip link property add dev left altname wan9"), 0);
+	assert_int_equal(shield_links_named(links, 1, other, 1), 1);
 	assert_int_equal(shield_links_named(links, 1, named, 4), 4);
 	assert_true(link_of(links, 4, "left")->ingress);
 	l = link_of(links, 4, "lo");

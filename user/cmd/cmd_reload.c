@@ -283,10 +283,12 @@ static void say_unattached(const struct shield *shield, const struct config *con
 	size_t n = shield_links(shield, links, CONFIG_INTERFACES);
 
 	for (size_t i = 0; i < config->interface_count; i++) {
+		char own[IF_NAMESIZE];
 		bool found = false;
 
+		shield_own_name(config->interfaces[i], own);
 		for (size_t j = 0; j < n && j < CONFIG_INTERFACES; j++)
-			found |= !strcmp(links[j].interface, config->interfaces[i]);
+			found |= !strcmp(links[j].interface, own);
 		if (!found)
 			log_warn("reload -c attaches nothing: '%s' is not protected",
 				 config->interfaces[i]);
@@ -362,7 +364,6 @@ static int apply_here(struct reload *r, struct config *config)
 		return err;
 	/* Another process may have applied one since reload_once(). */
 	read_before(r);
-	run_config_own_names(config);
 	config_resolve(config, shield_return_path_unavailable(r->shield, veth),
 		       &adjusted);
 	if (r->daemon.pid <= 0)

@@ -95,37 +95,27 @@ void run_config_resolve(struct run_config *c, struct config *config, bool no_ret
 			 adjusted.uncacheable == 1 ? "" : "s");
 }
 
-/* Return the place in config->interfaces, below @count, of @name; @count: it is not
- * there.
+/*
+ * Leave out the second of two names of one interface, after a warning. Called by
+ * run_config_read().
  */
-static size_t find_interface(const struct config *config, size_t count, const char *name)
+static void leave_out_doubles(struct config *config)
 {
-	size_t i = 0;
-
-	while (i < count && strcmp(config->interfaces[i], name) != 0)
-		i++;
-	return i;
-}
-
-void run_config_own_names(struct config *config)
-{
-	char named[CONFIG_INTERFACES][IF_NAMESIZE];
 	size_t count = 0;
 
 	for (size_t i = 0; i < config->interface_count; i++) {
-		char own[IF_NAMESIZE];
-		size_t at;
+		unsigned int ifindex = if_nametoindex(config->interfaces[i]);
+		size_t at = 0;
 
-		memcpy(own, config->interfaces[i], IF_NAMESIZE);
-		if_indextoname(if_nametoindex(own), own);
-		at = find_interface(config, count, own);
-		if (at < count) {
+		while (at < count &&
+		       (!ifindex || if_nametoindex(config->interfaces[at]) != ifindex))
+			at++;
+		if (at < count)
 			log_warn("interface '%s' is left out: '%s' is the same one",
-				 config->interfaces[i], named[at]);
-			continue;
-		}
-		memcpy(named[count], config->interfaces[i], IF_NAMESIZE);
-		memcpy(config->interfaces[count++], own, IF_NAMESIZE);
+				 config->interfaces[i], config->interfaces[at]);
+		else if (count++ < i)
+			memcpy(config->interfaces[count - 1], config->interfaces[i],
+			       IF_NAMESIZE);
 	}
 	config->interface_count = count;
 }
@@ -150,7 +140,7 @@ int run_config_read(struct run_config *c, struct config *ret)
 	if (err)
 		return err;
 	take_options(c, ret);
-	run_config_own_names(ret);
+	leave_out_doubles(ret);
 	run_config_resolve(c, ret, run_config_no_return_path(ret));
 	if (ret->interface_count)
 		return 0;

@@ -42,15 +42,9 @@ bool run_config_no_return_path(const struct config *config);
 void run_config_resolve(struct run_config *c, struct config *config, bool no_return_path);
 
 /*
- * Give each interface of @config that is known by an alternative name its own name: links
- * are listed by that, and an interface that no name fits is let go. One that does not
- * exist keeps the name that it is waited for by. The second of two names of one
- * interface is left out, after a warning. Called by `reload -c`, too.
- */
-void run_config_own_names(struct config *config);
-
-/*
  * Read the configuration of the file and the command line. 0, or -errno after a message.
+ * The second of two names of one interface is left out, after a warning. Alternative
+ * names stay, so that the interface is found by them after it was renamed.
  */
 int run_config_read(struct run_config *c, struct config *ret);
 

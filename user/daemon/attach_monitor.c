@@ -77,6 +77,16 @@ static void warn_absent(struct watched_if *p)
 }
 
 /*
+ * Let @p, which is zero, watch the interface that the configuration calls @name. Called
+ * at the start and at a reload.
+ */
+static void watched_begin(struct watched_if *p, const char *name)
+{
+	memcpy(p->named, name, IF_NAMESIZE);
+	shield_own_name(p->named, p->interface);
+}
+
+/*
  * Attach in the mode @wanted. 0, or -errno after a message, the one that an absent
  * interface is worth included. Called at the start, at a reload, by watched_repair() and
  * by attach_monitor_renew().
@@ -106,11 +116,11 @@ static int watched_attach(struct attach_monitor *m, struct watched_if *p,
 	return 0;
 }
 
-/* Return true if @config names @interface. */
-static bool config_names(const struct config *config, const char *interface)
+/* Return true if @config names an interface @name. */
+static bool config_names(const struct config *config, const char *name)
 {
 	for (size_t i = 0; i < config->interface_count; i++)
-		if (!strcmp(config->interfaces[i], interface))
+		if (!strcmp(config->interfaces[i], name))
 			return true;
 	return false;
 }
@@ -125,7 +135,7 @@ static void let_go(struct attach_monitor *m, const char *interface)
 	unsigned int ifindex = if_nametoindex(interface);
 
 	for (size_t i = 0; ifindex && i < m->count; i++)
-		if (if_nametoindex(m->interfaces[i].interface) == ifindex)
+		if (if_nametoindex(m->interfaces[i].named) == ifindex)
 			return;
 	shield_release(m->shield, interface);
 	log_info("'%s' is protected no more: the configuration does not name it",
@@ -141,7 +151,7 @@ int attach_monitor_start(struct attach_monitor *m, const struct config *config)
 	for (size_t i = 0; i < m->count; i++) {
 		int err;
 
-		memcpy(m->interfaces[i].interface, config->interfaces[i], IF_NAMESIZE);
+		watched_begin(&m->interfaces[i], config->interfaces[i]);
 		err = watched_attach(m, &m->interfaces[i], m->mode);
 		if (err && (err != -ENODEV || !m->wait)) {
 			attach_monitor_undo(m);
@@ -169,7 +179,17 @@ void attach_monitor_undo(struct attach_monitor *m)
 	m->count = 0;
 }
 
-/* Return the watched interface of this name, or NULL. */
+/* Return the watched interface that the configuration calls @name, or NULL. */
+static const struct watched_if *watched_named(const struct attach_monitor *m,
+					      const char *name)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (!strcmp(m->interfaces[i].named, name))
+			return &m->interfaces[i];
+	return NULL;
+}
+
+/* Return the watched interface of this own name, or NULL. */
 static struct watched_if *watched_find(struct attach_monitor *m, const char *interface)
 {
 	for (size_t i = 0; i < m->count; i++)
@@ -189,13 +209,11 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 	m->observe = config->observe;
 	memcpy(before, m->interfaces, sizeof(before));
 	for (size_t i = 0; i < count; i++) {
-		const struct watched_if *old = watched_find(m, config->interfaces[i]);
+		const struct watched_if *old = watched_named(m, config->interfaces[i]);
 
+		watched_begin(&interfaces[i], config->interfaces[i]);
 		if (old)
 			interfaces[i] = *old;
-		else
-			memcpy(interfaces[i].interface, config->interfaces[i],
-			       IF_NAMESIZE);
 	}
 	memcpy(m->interfaces, interfaces, sizeof(interfaces));
 	m->count = count;
@@ -206,7 +224,7 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 			watched_attach(m, &m->interfaces[i], m->mode);
 	/* Last: one that only has another name now is protected all the time. */
 	for (size_t i = 0; i < before_count; i++)
-		if (!config_names(config, before[i].interface))
+		if (!config_names(config, before[i].named))
 			let_go(m, before[i].interface);
 }
 
@@ -336,9 +354,12 @@ size_t attach_monitor_repair(struct attach_monitor *m)
 
 	if (count > SHIELD_LINKS)
 		count = SHIELD_LINKS;
-	for (size_t i = 0; i < m->count; i++)
-		ours += watched_repair(m, &m->interfaces[i],
-				       link_find(links, count,
-						 m->interfaces[i].interface));
+	for (size_t i = 0; i < m->count; i++) {
+		struct watched_if *p = &m->interfaces[i];
+
+		/* It may have been renamed, or be called so only since the last look. */
+		shield_own_name(p->named, p->interface);
+		ours += watched_repair(m, p, link_find(links, count, p->interface));
+	}
 	return ours;
 }

@@ -24,7 +24,8 @@ enum watched_state {
 };
 
 struct watched_if {
-	char interface[IF_NAMESIZE];
+	char named[IF_NAMESIZE]; /* in the configuration; perhaps an alternative name */
+	char interface[IF_NAMESIZE]; /* its own name now, by which links are listed */
 	enum watched_state state;
 	bool was_attached; /* it has been attached before */
 	bool newly_attached; /* attached by this process, where nothing of ours was */

@@ -334,20 +334,28 @@ void shield_warn_mode(const struct shield *s, enum attach_mode wanted)
 				 links[i].mode == MODE_SKB ? "skb" : "native");
 }
 
+void shield_own_name(const char *name, char ret[IF_NAMESIZE])
+{
+	if (!if_indextoname(if_nametoindex(name), ret))
+		snprintf(ret, IF_NAMESIZE, "%s", name);
+}
+
 size_t shield_links_named(struct shield_link *links, size_t count,
 			  const char (*named)[IF_NAMESIZE], size_t named_count)
 {
 	for (size_t i = 0; i < named_count; i++) {
 		struct shield_link *link = &links[count];
+		char own[IF_NAMESIZE];
 		unsigned int ifindex;
 		bool has = false;
 
+		shield_own_name(named[i], own);
 		for (size_t j = 0; j < count; j++)
-			has |= !strcmp(links[j].interface, named[i]);
+			has |= !strcmp(links[j].interface, own);
 		if (has)
 			continue;
 		memset(link, 0, sizeof(*link));
-		memcpy(link->interface, named[i], IF_NAMESIZE);
+		memcpy(link->interface, own, IF_NAMESIZE);
 		ifindex = if_nametoindex(named[i]);
 		link->missing = !ifindex;
 		link->program_id = shield_program_on(named[i]);

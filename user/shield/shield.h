@@ -322,6 +322,12 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
  */
 void shield_warn_mode(const struct shield *shield, enum attach_mode wanted);
 /*
+ * Write to @ret the own name of the interface that @name, perhaps an alternative name, is
+ * a name of now: shield_links() lists interfaces by that. @name itself if there is no
+ * such interface.
+ */
+void shield_own_name(const char *name, char ret[IF_NAMESIZE]);
+/*
  * Add a row to the @count @links of shield_links() for each of the @named interfaces that
  * has none: nothing of ours is attached to it. Returns how many rows there are then.
  * @links must have room for @named_count more. Called wherever it is judged whether the
