@@ -351,6 +351,31 @@ static void what_was_typed_in_comes_over(void **state)
 	assert_non_null(strstr(said, "entries 1, of '" OLDER "/deny'"));
 }
 
+/* An entry that ours have from before, and that was removed since, stays away. */
+static void entries_of_tables_in_use_replace_older_ones(void **state)
+{
+	char comment[LIST_COMMENT] = "";
+
+	(void)state;
+	fill_lists();
+	list(now.allow, "192.0.2.5", LIST_RUNTIME, "removed since");
+	list(now.allow, "192.0.2.1", LIST_RUNTIME_ALL, "limited since");
+	list(now.deny, "192.0.2.6", LIST_RUNTIME | LIST_CONFIG, "removed since");
+	migrate();
+	assert_int_equal(listed(now.allow, "192.0.2.5", comment), 0);
+	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_RUNTIME);
+	assert_string_equal(comment, "a friend");
+	assert_int_equal(listed(now.allow, "192.0.2.2", comment), LIST_RUNTIME_ALL);
+	assert_int_equal(listed(now.deny, "192.0.2.4", comment), LIST_RUNTIME);
+	assert_int_equal(listed(now.deny, "192.0.2.6", comment), LIST_CONFIG);
+	assert_string_equal(comment, "");
+	/* Tables that are not in use say nothing of ours. */
+	list(now.allow, "192.0.2.5", LIST_RUNTIME, "");
+	assert_int_equal(unlink(OLDER "/link-lo"), 0);
+	migrate();
+	assert_int_equal(listed(now.allow, "192.0.2.5", comment), LIST_RUNTIME);
+}
+
 /* Lists of our shape are read all the same; of players it is said that they are not. */
 static void without_types_lists_come_alone(void **state)
 {
@@ -429,6 +454,7 @@ int main(void)
 		TEST(qports_lead_to_whoever_spoke_last),
 		TEST(learned_ports_come_too),
 		TEST(what_was_typed_in_comes_over),
+		TEST(entries_of_tables_in_use_replace_older_ones),
 		TEST(without_types_lists_come_alone),
 		TEST(only_an_upgrade_takes_over),
 	};

@@ -400,6 +400,12 @@ int shield_list_apply(struct shield *shield, enum list list, const struct cidr *
  */
 void shield_lists_undo(struct shield *shield, struct list_changes *changes);
 /*
+ * Remove all runtime entries of @list, which is of tables that were not in use: those of
+ * the tables in use are the ones that an operator has changed since. The caller holds the
+ * lock. 0 or -ENOMEM.
+ */
+int shield_list_forget(struct shield *shield, enum list list);
+/*
  * Add the runtime terms of @theirs to the entry of @cidr. After the last one call
  * shield_list_migrated().
  */

@@ -282,8 +282,8 @@ struct ended {
 };
 
 /*
- * Collect the entries that have ended, and note when the next one ends. The callback of
- * list_end(): the list must not be changed while it is walked.
+ * Collect the entries that have ended, and note when the next one ends. A callback of
+ * list_unlive(): the list must not be changed while it is walked.
  */
 static void collect_ended(const struct cidr *cidr, const struct list_entry *entry,
 			  void *context)
@@ -300,14 +300,27 @@ static void collect_ended(const struct cidr *cidr, const struct list_entry *entr
 	}
 }
 
+/* Collect the entries that have a runtime part. A callback of list_unlive(). */
+static void collect_runtime(const struct cidr *cidr, const struct list_entry *entry,
+			    void *context)
+{
+	struct ended *e = context;
+
+	if (entry->origins & LIST_RUNTIME && e->count < LIST_MAX)
+		e->found[e->count++] = *cidr;
+}
+
 /*
- * Take the runtime part off all entries of @list that have ended. Called by
- * shield_lists_expire() under the lock. @e->next is kept over all lists.
+ * Take the runtime part off all entries of @list that @collect finds. Called under the
+ * lock. @e->next is kept over all lists.
  */
-static void list_end(struct shield *s, enum list list, struct ended *e)
+static void list_unlive(struct shield *s, enum list list,
+			void (*collect)(const struct cidr *cidr,
+					const struct list_entry *entry, void *context),
+			struct ended *e)
 {
 	e->count = 0;
-	shield_list_each(s, list, collect_ended, e);
+	shield_list_each(s, list, collect, e);
 	for (size_t i = 0; i < e->count; i++) {
 		struct list_entry entry = list_exact(s, list, &e->found[i]);
 
@@ -327,13 +340,24 @@ void shield_lists_expire(struct shield *s)
 		return;
 	e.found = calloc(LIST_MAX, sizeof(*e.found));
 	if (e.found && !flock(s->lock, LOCK_EX | LOCK_NB)) {
-		list_end(s, LIST_ALLOW, &e);
-		list_end(s, LIST_DENY, &e);
-		list_end(s, LIST_FOLLOW, &e);
+		list_unlive(s, LIST_ALLOW, collect_ended, &e);
+		list_unlive(s, LIST_DENY, collect_ended, &e);
+		list_unlive(s, LIST_FOLLOW, collect_ended, &e);
 		s->shared->acl_end_ns = e.next;
 		flock(s->lock, LOCK_UN);
 	}
 	free(e.found); /* without memory or the lock: at the next time */
+}
+
+int shield_list_forget(struct shield *s, enum list list)
+{
+	struct ended e = { .found = calloc(LIST_MAX, sizeof(*e.found)) };
+
+	if (!e.found)
+		return -ENOMEM;
+	list_unlive(s, list, collect_runtime, &e);
+	free(e.found);
+	return 0;
 }
 
 /* --- the configuration's ----------------------------------------------------------- */

@@ -326,6 +326,7 @@ static void migrate_ports(struct old *old)
 struct migration {
 	struct shield *shield;
 	const struct btf *ours;
+	bool forgotten[LIST_FOLLOW]; /* by enum list: our own entries are */
 };
 
 /* Tables that are in use, and not ours. Called by the two callbacks for directories. */
@@ -415,9 +416,11 @@ static int entries_migrate(struct old_list *l)
 
 /*
  * @l->fd: the list of @dir that @row is called like. -EMEDIUMTYPE: cannot be read. 0 or
- * -errno. Called by migrate_lists_from().
+ * -errno. Called by migrate_lists_from(). Tables in use have the last word: what a failed
+ * upgrade left in ours, and was removed there since, must not stand again.
  */
-static int list_migrate(struct old_list *l, const char *dir, const struct map_row *row)
+static int list_migrate(struct migration *c, struct old_list *l, const char *dir,
+			const struct map_row *row)
 {
 	struct bpf_map_info info = { 0 };
 	__u32 length = sizeof(info), size;
@@ -440,6 +443,10 @@ static int list_migrate(struct old_list *l, const char *dir, const struct map_ro
 	if (!l->theirs || info.type != BPF_MAP_TYPE_LPM_TRIE ||
 	    info.key_size > ENTRY_MAX || info.value_size > ENTRY_MAX)
 		err = -EMEDIUMTYPE;
+	if (!err && !c->forgotten[l->list] && is_source(c, dir)) {
+		c->forgotten[l->list] = true;
+		err = shield_list_forget(l->shield, l->list);
+	}
 	if (!err)
 		err = entries_migrate(l);
 	btf__free(btf);
@@ -465,7 +472,7 @@ static int migrate_lists_from(const char *dir, void *context)
 		int err = l.fd;
 
 		if (l.fd >= 0) {
-			err = list_migrate(&l, dir, map_row(names[i]));
+			err = list_migrate(c, &l, dir, map_row(names[i]));
 			close(l.fd);
 		}
 		if (err < 0)
