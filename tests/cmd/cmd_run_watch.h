@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * cmd_run_watch.h - stand-ins for the monitor of the interfaces, the witness and the
- * check of programs that do not run. A part of cmd_run_world.h, which includes it after
- * does() and note().
+ * check of programs that do not run, and for the file of the lagometer. A part of
+ * cmd_run_world.h, which includes it after does() and note().
  */
 #ifndef CMD_RUN_WATCH_H
 #define CMD_RUN_WATCH_H
@@ -86,6 +86,16 @@ size_t attach_monitor_repair(struct attach_monitor *monitor)
 	assert_ptr_equal(monitor->shield, SHIELD);
 	does("attach_monitor_repair");
 	return (size_t)w->protected_count;
+}
+
+void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
+{
+	snprintf(ret, LAG_FILE_PATH_MAX, "figures of %s", text(pin_dir));
+}
+
+void lag_file_remove(const char *path)
+{
+	note("removed: %s\n", path);
 }
 
 #endif

@@ -65,6 +65,9 @@ static struct world {
 	size_t reads;
 	const char *veth; /* the interface that is one */
 	__u32 generation; /* of what is in force */
+	__u32 applied; /* of what the daemon has applied last */
+	const char
+		*raced; /* at which `reload -c` applies another, by its name in the log */
 	int locked; /* calls of shield_lock() without shield_unlock() */
 	enum pins_life life;
 	bool misspoken;
@@ -91,6 +94,7 @@ static void note(const char *format, ...)
 static int does(const char *name)
 {
 	note("%s\n", name);
+	w->generation += w->raced && !strcmp(w->raced, name);
 	return w->fails && !strcmp(w->fails, name) ? w->err : 0;
 }
 
@@ -222,7 +226,14 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	err = does_config("load", config);
 	if (!err)
 		*ret = SHIELD;
+	w->applied = ++w->generation;
 	return err;
+}
+
+__u32 shield_applied(const struct shield *shield)
+{
+	assert_ptr_equal(shield, SHIELD);
+	return w->applied;
 }
 
 int shield_load_apply(struct shield *shield, const struct config *config)
@@ -469,16 +480,6 @@ void pidfile_release(const char *pin_dir)
 {
 	note("of %s: ", text(pin_dir));
 	does("release");
-}
-
-void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
-{
-	snprintf(ret, LAG_FILE_PATH_MAX, "figures of %s", text(pin_dir));
-}
-
-void lag_file_remove(const char *path)
-{
-	note("removed: %s\n", path);
 }
 
 /* --- the loop ------------------------------------------------------------------------

@@ -442,6 +442,35 @@ static void a_configuration_of_reload_is_resolved_again(void **state)
 		 "`cache` stay as they are: reload it\n" KEPT);
 }
 
+/* And the one that it applies in the middle of the start. */
+static void a_configuration_of_reload_stays_during_the_start(void **state)
+{
+	(void)state;
+	w->raced = "priv_confine";
+	lives("run", 0,
+	      STARTS LAST
+	      "loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS
+	      "notify READY=1\nloop_run\n" STOPS CLOSES LETS,
+	      ME "ready\n" KEPT);
+}
+
+/* Each time that a veth comes or goes. */
+static void a_configuration_of_reload_is_resolved_each_time(void **state)
+{
+	(void)state;
+	for (size_t i = 1; i < 3; i++)
+		w->files[i] = (struct file){ .interfaces = { "eth1", "eth2" },
+					     .services = 2,
+					     .observe = true };
+	w->days = "cv.g.";
+	live("run");
+	assert_non_null(strstr(w->log, "-- v\n-- .\nmaintain\nattach_monitor_repair\n"
+				       "of default: current\napply " OTHER));
+	assert_non_null(strstr(w->log, "-- g\n-- .\nmaintain\nattach_monitor_repair\n"
+				       "of default: current\napply [2 services 11 10,"));
+	assert_null(strstr(w->log, "apply " C1 "\nof default: in_force, corrected"));
+}
+
 static void who_takes_it_down_at_its_end(void **state)
 {
 	(void)state;
@@ -523,6 +552,8 @@ int main(void)
 		TEST(what_could_not_be_settled_is_tried_again),
 		TEST(a_lock_of_another_process_is_kept),
 		TEST(a_configuration_of_reload_is_resolved_again),
+		TEST(a_configuration_of_reload_is_resolved_each_time),
+		TEST(a_configuration_of_reload_stays_during_the_start),
 		TEST(who_takes_it_down_at_its_end),
 		TEST(what_is_private_ends_with_it),
 		TEST(what_is_a_containers_ends_with_that),

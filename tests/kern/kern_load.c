@@ -77,8 +77,10 @@ static void there_is_room_for_some_more(void **state)
 	services(2 * LEAST);
 	assert_int_equal(shield_apply(opened, config), 0);
 	assert_int_equal(shield_generation(loaded), 2);
+	assert_int_equal(shield_applied(loaded), 1);
 	services(2 * LEAST + 1);
 	assert_int_equal(shield_apply(opened, config), -ENOSPC);
+	assert_int_equal(shield_applied(opened), 2);
 	shield_close(opened);
 	shield_close(loaded);
 }

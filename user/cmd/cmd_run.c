@@ -201,7 +201,8 @@ static void resolve_locked(struct daemon *d)
 		log_info("applied again: %s",
 			 before ? "no interface is a veth in native mode any more"
 				: "an interface is a veth in native mode now");
-		d->generation = shield_generation(d->shield);
+		if (now == d->config)
+			d->generation = shield_generation(d->shield);
 		in_force_correct(d->pin, now);
 		cache_refresh_reload(d->refresh, d->config);
 	}
@@ -469,7 +470,7 @@ static int start(struct daemon *d)
 		err = start_service(d);
 	if (err)
 		return err;
-	d->generation = shield_generation(d->shield);
+	d->generation = shield_applied(d->shield);
 	/* Last: a start that fails leaves what the daemon before it has protected. */
 	attach_monitor_let_go(&d->monitor);
 	shield_retire(d->shield);

@@ -78,6 +78,12 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 int shield_load_apply(struct shield *shield, const struct config *config);
 
 /*
+ * Return the generation of the configuration that this process has applied last, or 0. If
+ * shield_generation() returns another one, another process has applied one since.
+ */
+__u32 shield_applied(const struct shield *shield);
+
+/*
  * Return true if the kernel refused the programs for validation and cached responses at
  * the last shield_load() of this directory. Both are off then for every service, whatever
  * its configuration says.

@@ -494,6 +494,7 @@ int shield_apply_locked(struct shield *s, const struct config *config)
 	if (!err) {
 		keep_learned(old, &s->shared->tables[generation & 1]);
 		forget_other_protocols(s, plan, now);
+		s->applied = generation;
 	}
 	free(plan);
 	return err;
@@ -508,6 +509,11 @@ int shield_apply(struct shield *s, const struct config *config)
 	err = shield_apply_locked(s, config);
 	shield_unlock(s);
 	return err;
+}
+
+__u32 shield_applied(const struct shield *s)
+{
+	return s->applied;
 }
 
 int shield_load_apply(struct shield *s, const struct config *config)

@@ -63,6 +63,7 @@ struct shield {
 	char dir[PATH_MAX];
 	bool dir_new; /* shield_load() has made it, or found it empty */
 	bool unapplied; /* it has left it to shield_load_apply() to apply */
+	__u32 applied; /* generation that this process has applied last; 0: none */
 	int lock; /* the directory, for flock() */
 	unsigned int lock_depth; /* calls of shield_lock() without shield_unlock() */
 	int program; /* at the interface's ingress; -1: opened to read only */
