@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "lib/log.h"
 #include "shield/fake_attach.h"
 
 #define NIC "eth1.7"
@@ -181,6 +182,17 @@ static void a_new_one_has_the_name(void **state)
 	pinned(OURS "/link-eth1,7", NULL);
 }
 
+/* The programs of another quakeshield, as they are pinned: all have the number 5. */
+static void older(void)
+{
+	static const char *const pins[] = { OLDER "/xdp", OLDER "/egress",
+					    OLDER "/joined" };
+
+	assert_int_equal(mkdir(OLDER, 0700), 0);
+	for (size_t i = 0; i < COUNT(pins); i++)
+		pin(pins[i], 0, 0, 0, 5);
+}
+
 /*
  * An upgrade that fails at the ingress, or where a pin cannot be: the quakeshield before
  * has its links again, with its programs.
@@ -196,17 +208,11 @@ static void what_failed_is_given_back(void **state)
 		{ 0, OURS "/link-eth1,7" },
 		{ 0, OURS "/in-eth1,7" },
 	};
-	int programs[3] = { object(0, 0, 0, 5, "shield"),
-			    object(0, 0, 0, 5, "shield_out"),
-			    object(0, 0, 0, 5, "shield_joined") };
 	enum attach_mode mode;
 
 	(void)state;
 	nics[1].skb = true;
-	assert_int_equal(mkdir(OLDER, 0700), 0);
-	assert_int_equal(bpf_obj_pin(programs[0], OLDER "/xdp"), 0);
-	assert_int_equal(bpf_obj_pin(programs[1], OLDER "/egress"), 0);
-	assert_int_equal(bpf_obj_pin(programs[2], OLDER "/joined"), 0);
+	older();
 	leave(OLDER, "eth1,7", 35, 5);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		update_type = rows[i].type;
@@ -225,8 +231,47 @@ static void what_failed_is_given_back(void **state)
 		pinned(OURS "/out-eth1,7", NULL);
 		pinned(OURS "/in-eth1,7", NULL);
 	}
-	for (size_t i = 0; i < COUNT(programs); i++)
-		close(programs[i]);
+}
+
+/* An upgrade of two interfaces that fails after the first, or after both. */
+static void what_was_taken_is_given_back(void **state)
+{
+	enum attach_mode mode;
+
+	(void)state;
+	log_verbose();
+	nics[1].skb = nics[2].skb = true;
+	older();
+	leave(OLDER, "eth1,7", 35, 5);
+	leave(OLDER, "eth2,7", 36, 5);
+	for (int fails = 1; fails >= 0; fails--) {
+		shield.dir_new = !fails;
+		update_errno = 0;
+		stderr_catch();
+		assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode), 0);
+		pinned(OURS "/link-eth1,7", "6 of 35, program 101");
+		update_errno = fails ? ENOMEM : 0;
+		assert_int_equal(shield_attach(&shield, "eth2.7", MODE_SKB, &mode),
+				 -update_errno);
+		update_errno = 0;
+		shield_abandon(&shield);
+		stderr_release(said, sizeof(said));
+		assert_non_null(strstr(said, "'eth1.7' is given back to the quakeshield "
+					     "in '" OLDER "'"));
+		pinned(OLDER "/link-eth1,7", "6 of 35, program 5");
+		pinned(OLDER "/out-eth1,7", "999 of 35, program 5");
+		pinned(OLDER "/in-eth1,7", "999 of 35, program 5");
+		pinned(OLDER "/link-eth2,7", "6 of 36, program 5");
+		pinned(OLDER "/out-eth2,7", "999 of 36, program 5");
+		pinned(OURS "/link-eth1,7", NULL);
+	}
+	assert_int_equal(access(OURS, F_OK), -1);
+	/* A start that has succeeded gives nothing back. */
+	assert_int_equal(mkdir(OURS, 0700), 0);
+	assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode), 0);
+	shield_retire(&shield);
+	abandon();
+	pinned(OURS "/link-eth1,7", "6 of 35, program 101");
 }
 
 #undef TEST
@@ -238,7 +283,7 @@ int main(void)
 		TEST(what_is_detached),	      TEST(who_failed_leaves_nothing),
 		TEST(who_is_released),	      TEST(what_failed_is_given_back),
 		TEST(names_were_swapped),     TEST(names_went_round),
-		TEST(a_new_one_has_the_name),
+		TEST(a_new_one_has_the_name), TEST(what_was_taken_is_given_back),
 	};
 
 	if (!apart(CLONE_NEWNS))

@@ -214,21 +214,65 @@ static int attach_both(struct adoption *a, enum attach_mode mode,
 	return attach_joined(s, a->interface, a->ifindex, *ret_mode);
 }
 
+/* Return true if the links of the interface were those of another quakeshield. */
+static bool was_anothers(const struct adoption *a)
+{
+	return *a->former && strcmp(a->former, a->shield->dir) != 0;
+}
+
 /*
  * Give the links of the interface back to the quakeshield that had them, all that were
  * exchanged: its tables would learn nothing from a program of ours beside its own. Called
- * by shield_attach() after attach_both() has failed.
+ * by shield_attach() after attach_both() has failed, and by give_back_all().
  */
 static void give_back(struct adoption *a)
 {
 	char name[IF_NAMESIZE + 8];
 
-	if (!*a->former || !strcmp(a->former, a->shield->dir) || links_rename(a->former))
+	if (!was_anothers(a) || links_rename(a->former))
 		return;
 	link_name(a->interface, name, sizeof(name));
 	link_give_back(a->shield, a->former, name, "xdp");
 	tc_give_back(a->shield, TC_OUT, a->interface, a->ifindex, a->former);
 	tc_give_back(a->shield, TC_IN, a->interface, a->ifindex, a->former);
+}
+
+/*
+ * Note that the links of the interface were another quakeshield's. Called by
+ * shield_attach(); with more than a configuration has, the first ones are known.
+ */
+static void note_taken(const struct adoption *a)
+{
+	struct shield *s = a->shield;
+	struct taken *t = &s->taken[s->taken_count];
+
+	if (!was_anothers(a) || s->taken_count == CONFIG_INTERFACES)
+		return;
+	t->ifindex = a->ifindex;
+	snprintf(t->former, sizeof(t->former), "%s", a->former);
+	s->taken_count++;
+}
+
+/*
+ * Give each interface back that this start has taken from another quakeshield: its tables
+ * and its configuration are whole again. Called by shield_abandon().
+ */
+static void give_back_all(struct shield *s)
+{
+	for (; s->taken_count; s->taken_count--) {
+		const struct taken *t = &s->taken[s->taken_count - 1];
+		char interface[IF_NAMESIZE];
+		struct adoption a = { .shield = s,
+				      .interface = interface,
+				      .ifindex = t->ifindex };
+
+		if (!if_indextoname(t->ifindex, interface))
+			continue;
+		snprintf(a.former, sizeof(a.former), "%s", t->former);
+		give_back(&a);
+		log_info("'%s' is given back to the quakeshield in '%s'", interface,
+			 t->former);
+	}
 }
 
 /* What a card takes off before a program sees the frame is not in what is sent back. */
@@ -266,10 +310,12 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 	err = attach_both(&a, mode, ret_mode);
 	if (!err && *ret_mode == MODE_NATIVE)
 		say_untagged(interface);
-	if (!err)
+	if (!err) {
+		note_taken(&a);
 		shield_here(s);
-	if (err)
+	} else {
 		give_back(&a);
+	}
 	if (err && holder == HOLDER_NONE)
 		shield_release(s, interface); /* both halves or none */
 	return err ? err : holder == HOLDER_NONE;
@@ -418,6 +464,7 @@ static bool dir_stands(const char *dir)
 
 void shield_abandon(struct shield *s)
 {
+	give_back_all(s);
 	/* The pin is the last that holds a link. */
 	if (s->dir_new && !dir_stands(s->dir))
 		pins_remove_dir(s->dir);
@@ -475,6 +522,7 @@ static bool is_default(const struct shield *s)
 
 void shield_retire(struct shield *s)
 {
+	s->taken_count = 0;
 	if (is_default(s))
 		pins_each_dir(retire_dir, s);
 }

@@ -154,15 +154,16 @@ int shield_attach(struct shield *shield, const char *interface, enum attach_mode
 void shield_release(struct shield *shield, const char *interface);
 
 /*
- * Remove a directory that shield_load() has made, if nothing is attached from it. Called
- * after a start that failed.
+ * Give the interfaces that shield_attach() has taken from a quakeshield of another
+ * directory back to it, and remove the directory if shield_load() has made it and nothing
+ * is attached from it. Called after a start that failed.
  */
 void shield_abandon(struct shield *shield);
 
 /*
- * Remove the programs and tables that a quakeshield of another version left. Call it when
- * all interfaces are attached and the start cannot fail any more; the state worth keeping
- * was taken over by shield_load().
+ * Remove the programs and tables that a quakeshield of another version left: nothing is
+ * given back to it any more. Call it when all interfaces are attached and the start
+ * cannot fail any more; the state worth keeping was taken over by shield_load().
  */
 void shield_retire(struct shield *shield);
 

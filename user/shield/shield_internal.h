@@ -59,11 +59,20 @@ struct nothing {
 
 struct ring_buffer;
 
+#define ABI_NAME 16 /* bytes of shield_abi(), with the NUL */
+
 struct shield {
 	char dir[PATH_MAX];
 	bool dir_new; /* shield_load() has made it, or found it empty */
 	bool unapplied; /* it has left it to shield_load_apply() to apply */
 	__u32 applied; /* generation that this process has applied last; 0: none */
+	/* Interfaces whose links were another quakeshield's: shield_abandon() gives them
+	 * back. */
+	struct taken {
+		__u32 ifindex;
+		char former[sizeof(PIN_ROOT) + ABI_NAME]; /* where they were pinned */
+	} taken[CONFIG_INTERFACES];
+	size_t taken_count;
 	int lock; /* the directory, for flock() */
 	unsigned int lock_depth; /* calls of shield_lock() without shield_unlock() */
 	int program; /* at the interface's ingress; -1: opened to read only */
@@ -178,8 +187,6 @@ int shield_new_secret(struct shield *shield, __u32 turn);
 int shield_refused_forget(const struct shield *shield, __u32 slot);
 
 /* --- shield_abi.c ------------------------------------------------------------ */
-
-#define ABI_NAME 16 /* bytes, with the NUL */
 
 /* Shape of a pinned map. */
 struct map_row {
