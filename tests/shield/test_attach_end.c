@@ -233,6 +233,37 @@ static void what_failed_is_given_back(void **state)
 	}
 }
 
+/* On a kernel without tcx, where what is at TC are filters. */
+static void filters_are_given_back(void **state)
+{
+	enum attach_mode mode;
+
+	(void)state;
+	nics[1].skb = true;
+	tcx_errno = EINVAL;
+	hook_err = -EEXIST;
+	older();
+	pin(OLDER "/link-eth1,7", BPF_LINK_TYPE_XDP, 35, 5, 9);
+	for (int fails = 1; fails >= 0; fails--) {
+		nics[1].program = nics[1].filters[TC_OUT] = nics[1].filters[TC_IN] = 5;
+		update_errno = fails ? ENOMEM : 0;
+		asked[0] = 0;
+		stderr_catch();
+		assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode),
+				 -update_errno);
+		assert_int_equal(nics[1].filters[TC_OUT], fails ? 5 : 102);
+		assert_int_equal(nics[1].filters[TC_IN], fails ? 5 : 103);
+		update_errno = 0;
+		shield_abandon(&shield);
+		stderr_release(said, sizeof(said));
+		assert_non_null(strstr(asked, "filter 102 on 35 0, flags 1\n"));
+		assert_int_equal(nics[1].filters[TC_OUT], 5);
+		assert_int_equal(nics[1].filters[TC_IN], 5);
+		pinned(OLDER "/link-eth1,7", "6 of 35, program 5");
+		pinned(OURS "/link-eth1,7", NULL);
+	}
+}
+
 /* An upgrade of two interfaces that fails after the first, or after both. */
 static void what_was_taken_is_given_back(void **state)
 {
@@ -284,6 +315,7 @@ int main(void)
 		TEST(who_is_released),	      TEST(what_failed_is_given_back),
 		TEST(names_were_swapped),     TEST(names_went_round),
 		TEST(a_new_one_has_the_name), TEST(what_was_taken_is_given_back),
+		TEST(filters_are_given_back),
 	};
 
 	if (!apart(CLONE_NEWNS))
