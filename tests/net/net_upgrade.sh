@@ -118,6 +118,15 @@ take_over()
 	cat "$work/shield.log" >&2
 }
 
+# fails_late BINARY: an upgrade that fails when it has attached to both interfaces.
+fails_late()
+{
+	shield_stop TERM
+	net_in server timeout 40 "$1" run -c "$work/shield.conf" -i srv0 -i lo \
+		--set output.json=/nonexistent/x >"$work/failed.log" 2>&1
+	[ $? = 1 ] && grep -q "'lo' is given back" "$work/failed.log"
+}
+
 game_start()
 {
 	nsenter --net=/run/netns/client "$LAB/client" --protocol quake3 --to "$NET_SERVER" \
@@ -152,6 +161,13 @@ shield_start -i lo >/dev/null || exit 1
 net_check "add to the lists" net_in server "$SHIELD" allow add 10.190.1.0/24
 net_check "and with IPv6" net_in server "$SHIELD" deny add fd00:1::/64
 net_check "somebody plays" game_start
+
+net_check "upgrade that fails late: gives the interfaces back" \
+	fails_late "$BUILD/grown/build/quakeshield"
+net_check "upgrade that fails late: one set of tables is left" [ "$(tables)" = 1 ]
+net_check "upgrade that fails late: the player is known" players_are 1
+net_check "upgrade that fails late: its moves pass as a player's" moves_are_a_players
+shield_start -i lo >/dev/null || exit 1
 
 net_in server timeout -s INT 120 "$SHIELD" reload --trial "$work/shield.conf" --for 1h --json \
 	>"$work/trial.json" 2>"$work/trial.log" &
