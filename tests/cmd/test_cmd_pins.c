@@ -57,6 +57,7 @@ static char path[] = "/tmp/test_cmd_pins.XXXXXX";
 static char log_[2048];
 static struct {
 	struct daemon_facts daemon;
+	bool served; /* by a daemon of another /run */
 	int ends_after, flips_after; /* naps; -1: never */
 	int kill_errno, open_status, detach_err, load_err, config_err, look_err;
 	size_t links;
@@ -149,6 +150,12 @@ int shield_load_apply(struct shield *shield, const struct config *config)
 	(void)config;
 	note("load_apply\n");
 	return 0;
+}
+
+int shield_check_served(const char *pin_dir)
+{
+	(void)pin_dir;
+	return now.served ? -EBUSY : 0;
 }
 
 int shield_detach(const char *pin_dir, size_t *ret_count)
@@ -325,6 +332,8 @@ static void what_is_detached_is_counted(void **state)
 	does("detach", EXIT_DENIED, "pid of default\ndetach default\n", "", "");
 	now.detach_err = -EIO;
 	does("detach", EXIT_REST, "pid of default\ndetach default\n", "", "");
+	now.served = true;
+	does("detach", EXIT_REST, "pid of default\n", "", "");
 }
 
 /* A daemon is ended first, and waited for: five seconds. */

@@ -167,7 +167,7 @@ two_daemons()
 # A container shares the BPF file system, but neither /run nor the pid file in it.
 two_with_a_run_each() # DIRECTORY [--pin DIRECTORY]
 {
-	local directory=$1
+	local directory=$1 status
 
 	shift
 	state "each$#"
@@ -178,7 +178,13 @@ two_with_a_run_each() # DIRECTORY [--pin DIRECTORY]
 		shield=$1 && shift 2 && "$shield" run -c /tmp/conf.$$ "$@"; status=$?
 		rm /tmp/conf.$$; exit $status' \
 		- "$SHIELD" "$work/conf" "$@" 2>"$work/err"
-	[ $? = 1 ] && grep "another quakeshield, perhaps in a container, serves the shield of '$directory'" "$work/err" &&
+	status=$?
+	# shellcheck disable=SC2016 # for the inner shell
+	! unshare --mount sh -c 'mount -t tmpfs run /run && shield=$1 && shift && "$shield" detach "$@"' \
+		- "$SHIELD" "$@" 2>>"$work/err" &&
+		grep 'a daemon that has no pid file here' "$work/err" && "$SHIELD" status "$@" &&
+		[ "$status" = 1 ] &&
+		grep "another quakeshield, perhaps in a container, serves the shield of '$directory'" "$work/err" &&
 		stops '' && start "$@" && stops '' && "$SHIELD" detach "$@" && [ ! -e "$directory" ]
 }
 

@@ -106,6 +106,8 @@ int cmd_detach(const struct call *call)
 	if (!err && pid > 0)
 		err = end_daemon(pin, pid);
 	if (!err)
+		err = shield_check_served(pin);
+	if (!err)
 		err = shield_detach(pin, &count);
 	if (err)
 		return exit_status(err);

@@ -49,6 +49,13 @@ int shield_mount(void);
  */
 int shield_serve(const char *pin_dir, int *ret);
 
+/*
+ * Return 0, or -EBUSY after a message: a daemon serves the shield in @pin_dir (NULL: the
+ * default directory). Called by `detach` when the daemon that it knows of has ended:
+ * another one's pid file is in another /run.
+ */
+int shield_check_served(const char *pin_dir);
+
 /* Give up *@ret of shield_serve(), before another daemon can find no pid file. */
 void shield_serve_end(const char *pin_dir, int lock);
 

@@ -81,6 +81,27 @@ int shield_serve(const char *pin_dir, int *ret)
 	return 0;
 }
 
+int shield_check_served(const char *pin_dir)
+{
+	char path[PATH_MAX];
+	int fd, err = serve_path(pin_dir, path);
+
+	if (err)
+		return err;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK) {
+		err = -EBUSY;
+		log_error("a daemon that has no pid file here, perhaps in a container, "
+			  "serves the shield of '%s': stop that one first (`lslocks` on "
+			  "the host shows its process); nothing was detached",
+			  pin_dir ? pin_dir : PIN_ROOT);
+	}
+	close(fd);
+	return err;
+}
+
 void shield_serve_end(const char *pin_dir, int lock)
 {
 	char path[PATH_MAX];
