@@ -113,6 +113,11 @@ static void who_is_released(void **state)
 	assert_string_equal(asked, "");
 	pinned(OURS "/link-gone", "6 of 0, program 101");
 	pinned(OURS "/out-gone", "999 of 0, program 102");
+	/* Renamed: the pin has the former name, and filters have none. */
+	pin(OURS "/link-eth1,7", BPF_LINK_TYPE_XDP, 36, 101, 9);
+	nics[2].filters[TC_OUT] = nics[2].filters[TC_IN] = 44;
+	shield_release(&shield, NIC);
+	assert_string_equal(asked, "detach 6 of 36\nfilter off 36 0\nfilter off 36 1\n");
 }
 
 /* Three links of an interface, pinned under the name of @nic. */

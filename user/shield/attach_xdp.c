@@ -322,7 +322,8 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 }
 
 /*
- * Unpin and detach the link if it is @context's, or of an interface that is gone. The
+ * Unpin and detach the link if it is @context's, or of an interface that is gone. One
+ * that has the name alone is of an interface that was renamed: its filters go, too. The
  * callback of shield_release().
  */
 static int release_link(const char *dir, const char *name, int fd,
@@ -336,6 +337,8 @@ static int release_link(const char *dir, const char *name, int fd,
 	    (strcmp(name, ours) != 0 && (!a->ifindex || info->xdp.ifindex != a->ifindex)))
 		return 0;
 	bpf_link_detach(fd);
+	tc_detach_filter(TC_OUT, info->xdp.ifindex);
+	tc_detach_filter(TC_IN, info->xdp.ifindex);
 	if (!pin_path(path, sizeof(path), dir, name))
 		unlink(path);
 	return 0;
