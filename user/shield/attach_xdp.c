@@ -249,8 +249,10 @@ static void note_taken(const struct adoption *a)
 	if (!was_anothers(a) || s->taken_count == CONFIG_INTERFACES)
 		return;
 	t->ifindex = a->ifindex;
-	snprintf(t->former, sizeof(t->former), "%s", a->former);
-	s->taken_count++;
+	/* It is shorter: below PIN_ROOT. */
+	if (snprintf(t->former, sizeof(t->former), "%s", a->former) <
+	    (int)sizeof(t->former))
+		s->taken_count++;
 }
 
 /*
