@@ -408,6 +408,7 @@ static void a_lock_of_another_process_is_kept(void **state)
 	w->err = -EWOULDBLOCK;
 	w->days = "v.h.";
 	live("run");
+	assert_non_null(strstr(w->log, "of default: nothing in force\n"));
 	assert_null(strstr(w->log, "in_force"));
 	assert_null(strstr(w->log, "\napply"));
 	assert_null(strstr(w->log, "attach_monitor_reload"));

@@ -269,6 +269,21 @@ static void filters_are_given_back(void **state)
 	}
 }
 
+/* A kernel that refuses tcx once: the filter of that start must not stay at its side. */
+static void a_link_takes_the_filter_off(void **state)
+{
+	enum attach_mode mode;
+
+	(void)state;
+	nics[1].skb = true;
+	nics[1].filters[TC_OUT] = nics[1].filters[TC_IN] = 5;
+	stderr_catch();
+	assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode), 1);
+	stderr_release(said, sizeof(said));
+	assert_int_equal(nics[1].filters[TC_OUT], 0);
+	assert_int_equal(nics[1].filters[TC_IN], 0);
+}
+
 /* An upgrade of two interfaces that fails after the first, or after both. */
 static void what_was_taken_is_given_back(void **state)
 {
@@ -320,7 +335,7 @@ int main(void)
 		TEST(who_is_released),	      TEST(what_failed_is_given_back),
 		TEST(names_were_swapped),     TEST(names_went_round),
 		TEST(a_new_one_has_the_name), TEST(what_was_taken_is_given_back),
-		TEST(filters_are_given_back),
+		TEST(filters_are_given_back), TEST(a_link_takes_the_filter_off),
 	};
 
 	if (!apart(CLONE_NEWNS))

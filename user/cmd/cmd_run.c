@@ -435,13 +435,16 @@ static int claim(const struct daemon *d)
 
 /*
  * Write that the daemon's configuration is in force, unless another process has applied
- * one since start_shield(), and written that. Without the lock nothing is written, after
- * a message: the shield works without the file.
+ * one since start_shield(), and written that. Without the lock no configuration is said
+ * to be in force, after a message: the shield works without the file.
  */
 static void write_first(struct daemon *d)
 {
-	if (shield_lock(d->shield))
+	if (shield_lock(d->shield)) {
+		if (shield_generation(d->shield) == d->generation)
+			in_force_remove(d->pin);
 		return;
+	}
 	if (shield_generation(d->shield) == d->generation)
 		in_force_write(d->pin, d->config);
 	shield_unlock(d->shield);

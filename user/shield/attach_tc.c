@@ -129,7 +129,10 @@ static int unpin(const char *dir, const char *name, int fd,
 	return 0;
 }
 
-/* 0: done, 1: this kernel has no tcx, -errno after a message. Called by tc_attach(). */
+/*
+ * 0: done, 1: this kernel has no tcx, or refuses a new link; -errno after a message.
+ * Called by tc_attach().
+ */
 static int attach_tcx(struct shield *s, enum tc_side side, const char *interface,
 		      __u32 ifindex)
 {
@@ -192,8 +195,12 @@ int tc_attach(struct shield *s, enum tc_side side, const char *interface, __u32 
 {
 	int err = attach_tcx(s, side, interface, ifindex);
 
-	return err == 1 ? attach_clsact(program_of(s, side), side, interface, ifindex)
-			: err;
+	if (err == 1)
+		return attach_clsact(program_of(s, side), side, interface, ifindex);
+	/* A filter that was attached while tcx refused would run beside the link. */
+	if (!err)
+		tc_detach_filter(side, ifindex);
+	return err;
 }
 
 /* The id of our program on @side as clsact filter; 0: none. */
