@@ -151,8 +151,8 @@ __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
 
 /*
  * A note, from bit 0: the qport; the protocol (Quake II's; 255 for higher ones); whether
- * its sender returned a challenge; the time; and 23 bits of a hash of the client, of
- * which the index of the cell has CONNECT_BITS more. 0: none. Notes are pinned: if their
+ * its sender returned a challenge; the time; and 23 bits of a hash of the client.
+ * The index of the cell has CONNECT_BITS more of it. 0: none. Notes are pinned: if their
  * bits, the hash or the cell change, raise ABI_VERSION (user/shield/shield_abi.c).
  */
 #define CONNECT_PROTOCOL(fields) ((__u64)((fields) < 255 ? (fields) : 255) << 16)

@@ -265,8 +265,8 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
  * verifier. Called by cache_try() alone, after cache_grow() and before cache_count().
  * Keep the order: the amplification limit is charged before the rate in bytes. A refused
  * response must be charged nothing, except after a lost race. egress_listed() has the
- * same rule for allowed receivers, also that of strict mode, and for master servers,
- * whose prefix is charged: change both.
+ * same rule for allowed receivers, also that of strict mode, and charges master servers
+ * to their prefix: change both.
  */
 __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 why,
 			    __u32 received, __u32 bytes)

@@ -234,8 +234,8 @@ static __always_inline void counted_note(struct counter_row *row, __u32 slot)
  * Return the counter @number of @slot on this CPU, which the caller changes, its row in
  * *@ret_row, and the row's key in *@ret_key; NULL if there is none. Called by the
  * functions that call count(), and by share_take(). On the fast path (drop_for(),
- * not_challenged(), fast_path_player()) the number is mostly a kind added to a constant,
- * which is right for some reasons alone: enum counter_number. The caller must pass the
+ * not_challenged(), fast_path_player()) the number is mostly a kind added to a constant.
+ * That is right for some reasons alone: enum counter_number. The caller must pass the
  * key to count() and may read the row's other members. A number that counter_number() or
  * COUNTER_IN() gave is below COUNTER_ROWS * COUNTER_CELLS.
  */

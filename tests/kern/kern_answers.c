@@ -432,6 +432,39 @@ static void no_answer_is_torn(void **state)
 		      kern.live->cache.entries[3].generation - before);
 	assert_true(told > rounds / 2);
 }
+/* A master's name can be forged: its prefix pays, as at egress. */
+static void a_master_has_no_account_of_its_own(void **state)
+{
+	static const char *const addresses[] = { "192.0.2.66", "192.0.2.67" };
+	static char reply[900] = OOB "statusResponse\n";
+	unsigned int told[COUNT(addresses)] = { 0 };
+
+	(void)state;
+	memset(reply + 19, 'x', sizeof(reply) - 19);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
+	for (size_t i = 0; i < COUNT(addresses); i++) {
+		struct frame_spec asker = { .from = addresses[i] };
+
+		link_.peer = addresses[i];
+		if (i == 1)
+			assert_true(says(BYTES(OOB "heartbeat QuakeArena-1\n")));
+		else
+			kern_list(&kern, true, addresses[i], 128);
+		memset(kern.live->source_due_ns, 0, sizeof(kern.live->source_due_ns));
+		amplification(2048, 2000);
+		learn(FAMILY_QUAKE3, 3, "", reply, sizeof(reply));
+		flood();
+		for (int n = 0; n < 8; n++) {
+			say(&asker, BYTES(OOB "getstatus"), &say_);
+			told[i] += say_.action == XDP_TX;
+		}
+	}
+	assert_int_equal(told[0], 8);
+	assert_int_equal(told[1], 2);
+	link_.peer = PEER;
+	kern.live->lists = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +482,7 @@ int main(void)
 		cmocka_unit_test(always_spends_no_more_beside_the_proven),
 		cmocka_unit_test(off_and_observed_is_off),
 		cmocka_unit_test(no_answer_is_torn),
+		cmocka_unit_test(a_master_has_no_account_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);
