@@ -84,6 +84,55 @@ static void an_end_waits_for_room(void **state)
 	assert_string_equal(first(INCIDENT_ENDED, true)->id, "20261122T144503Z-0");
 }
 
+/* The next event in the spool is @event of the attack @id. Return the one behind it. */
+static size_t spooled_is(size_t from, enum incident_event event, const char *id)
+{
+	while (from < told_count && !told[from].spooled)
+		from++;
+	assert_true(from < told_count);
+	assert_int_equal(told[from].event, event);
+	assert_string_equal(told[from].id, id);
+	return from + 1;
+}
+
+/* An end that waits is told before the start of the next attack, which waits for it. */
+static void an_end_that_waits_goes_before_the_next_start(void **state)
+{
+	static const char old[] = "20261122T144503Z-0", new[] = "20261122T144524Z-0",
+			  newest[] = "20261122T144545Z-0";
+	size_t at = 0;
+	char said[4096];
+
+	(void)state;
+	flood(0, 1000);
+	second();
+	spool_says = -EDQUOT;
+	stderr_catch();
+	seconds(20);
+	/* There is room when the next one begins. */
+	spool_says = 0;
+	flood(0, 1000);
+	second();
+	at = spooled_is(at, INCIDENT_STARTED, old);
+	at = spooled_is(at, INCIDENT_ENDED, old);
+	at = spooled_is(at, INCIDENT_STARTED, new);
+	/* There is room a while after it began. */
+	spool_says = -EDQUOT;
+	seconds(20);
+	flood(0, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, newest));
+	spool_says = 0;
+	for (int s = 0; s < 32; s++) {
+		flood(0, 1000);
+		second();
+	}
+	at = spooled_is(at, INCIDENT_ENDED, new);
+	spooled_is(at, INCIDENT_STARTED, newest);
+	assert_int_equal(spool_untold, 1);
+}
+
 /* The ends that wait when the daemon ends are put then, or lost with a message. */
 static void ends_that_wait_at_the_stop(void **state)
 {
@@ -260,6 +309,7 @@ int main(void)
 		T(commands_are_bounded),
 		T(a_spool_that_is_full),
 		T(an_end_waits_for_room),
+		T(an_end_that_waits_goes_before_the_next_start),
 		T(ends_that_wait_at_the_stop),
 		T(ends_that_wait_are_bounded),
 		T(untold_starts_leave_room),

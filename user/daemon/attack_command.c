@@ -49,15 +49,11 @@ static bool limit_allows(struct attack_command *c, int64_t steady_ms)
 	return c->starts_ms + START_EACH_MS <= steady_ms;
 }
 
-/*
- * Put @event of the attack in @object into the spool. @untold: how many attacks were kept
- * from the command before. 0 or -errno; @first: after a message.
- */
-static int put(const struct attack_command *c, enum incident_event event, json_t *object,
-	       int untold, bool first)
+/* Put @event of the attack in @object into the spool. @untold: how many attacks were kept
+ * from the command before. 0 or -errno. */
+static int put_now(enum incident_event event, json_t *object, int untold)
 {
 	const char *id = json_string_value(json_object_get(object, "id"));
-	const char *later = event == INCIDENT_ENDED ? "yet of the end of" : "of";
 	json_t *copy = json_copy(object);
 	char name[INCIDENT_ID + 16];
 	int err;
@@ -69,14 +65,6 @@ static int put(const struct attack_command *c, enum incident_event event, json_t
 	snprintf(name, sizeof(name), "%s.%s", id, incident_event_name(event));
 	err = copy ? spool_put(SPOOL_DIR, name, copy) : -ENOMEM;
 	json_decref(copy);
-	if (err == -EDQUOT && first)
-		log_error("'%s' is not told %s attack %s: %d events wait in '" SPOOL_DIR
-			  "' already, and are not taken",
-			  c->command, later, id, SPOOL_MAX);
-	else if (err && first)
-		log_error("'%s' is not told %s attack %s: cannot write to '" SPOOL_DIR
-			  "': %s",
-			  c->command, later, id, strerror(-err));
 	return err;
 }
 
@@ -96,8 +84,7 @@ static int ends_put(struct attack_command *c)
 	int err = 0;
 
 	while (!err && json_array_size(c->ends)) {
-		err = put(c, INCIDENT_ENDED, json_array_get(c->ends, 0), c->untold,
-			  false);
+		err = put_now(INCIDENT_ENDED, json_array_get(c->ends, 0), c->untold);
 		if (!err) {
 			c->untold = 0;
 			json_array_remove(c->ends, 0);
@@ -106,13 +93,38 @@ static int ends_put(struct attack_command *c)
 	return err;
 }
 
+/*
+ * Put @event behind the ends that wait: the end of an attack may undo what the start of
+ * the next one did. 0 or -errno; @first: after a message. An attack that is told of late
+ * was counted in c->untold when it began.
+ */
+static int put(struct attack_command *c, enum incident_event event, json_t *object,
+	       bool first)
+{
+	const char *id = json_string_value(json_object_get(object, "id"));
+	const char *later = event == INCIDENT_ENDED ? "yet of the end of" : "of";
+	int err = ends_put(c);
+
+	if (!err)
+		err = put_now(event, object, c->untold - (!first && c->untold > 0));
+	if (!err)
+		c->untold = 0;
+	else if (err == -EDQUOT && first)
+		log_error("'%s' is not told %s attack %s: %d events wait in '" SPOOL_DIR
+			  "' already, and are not taken",
+			  c->command, later, id, SPOOL_MAX);
+	else if (first)
+		log_error("'%s' is not told %s attack %s: cannot write to '" SPOOL_DIR
+			  "': %s",
+			  c->command, later, id, strerror(-err));
+	return err;
+}
+
 /* Tell the command of an end, or keep it in c->ends until the spool takes it. */
 static void notify_end(struct attack_command *c, json_t *object)
 {
-	if (!put(c, INCIDENT_ENDED, object, c->untold, true)) {
-		c->untold = 0;
+	if (!put(c, INCIDENT_ENDED, object, true))
 		return;
-	}
 	if (!c->ends)
 		c->ends = json_array();
 	if (json_array_size(c->ends) >= COMMAND_ENDS)
@@ -128,11 +140,9 @@ static void notify_start(struct attack_command *c, struct incident *i,
 			 enum incident_event event, json_t *object)
 {
 	bool first = event == INCIDENT_STARTED;
-	/* One that is told of late was counted when it began. */
-	int untold = c->untold - (!first && c->untold > 0);
 
 	if (limit_allows(c, i->reported_ms)) {
-		i->told = !put(c, INCIDENT_STARTED, object, untold, first);
+		i->told = !put(c, INCIDENT_STARTED, object, first);
 		if (i->told)
 			c->starts_ms += START_EACH_MS;
 	} else if (first && !c->untold) {
@@ -141,9 +151,7 @@ static void notify_start(struct attack_command *c, struct incident *i,
 			 "was not",
 			 c->command, i->id, COMMAND_STARTS_HOUR);
 	}
-	if (i->told)
-		c->untold = 0;
-	else if (first)
+	if (!i->told && first)
 		c->untold++;
 }
 

@@ -5,8 +5,8 @@
  *
  * The command is told of an end only if it was told of the start, by this daemon or by an
  * earlier one: it may have to undo what it did then. An end that the spool does not take
- * is put again each second; those that wait when the daemon ends are lost, with a
- * message.
+ * is put again each second, and no start is put before it; those that wait when the
+ * daemon ends are lost, with a message.
  */
 #ifndef ATTACK_COMMAND_H
 #define ATTACK_COMMAND_H
