@@ -160,6 +160,35 @@ static void ends_that_wait_at_the_stop(void **state)
 	assert_null(strstr(strstr(said, "daemon ends") + 1, "daemon ends")); /* once */
 }
 
+/* The ends that wait when a reload removes the command are lost then, with a message. */
+static void ends_that_wait_at_a_reload_without_command(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	flood(0, 1000);
+	second();
+	spool_says = -EDQUOT;
+	stderr_catch();
+	seconds(20);
+	config->on_attack[0] = 0;
+	incident_monitor_reload(monitor_now, config);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'/bin/tell' is not told of the end of attack "
+				     "20261122T144503Z-0: a reload has removed "
+				     "on-attack\n"));
+	/* A command of later knows nothing of that attack. */
+	spool_says = 0;
+	strcpy(config->on_attack, "/bin/other");
+	incident_monitor_reload(monitor_now, config);
+	second();
+	stderr_catch();
+	stop();
+	stderr_release(said, sizeof(said));
+	assert_string_equal(said, "");
+	assert_int_equal(count(INCIDENT_ENDED, true), 0);
+}
+
 /* As many ends wait as the spool has room for; the oldest are given up first. */
 static void ends_that_wait_are_bounded(void **state)
 {
@@ -311,6 +340,7 @@ int main(void)
 		T(an_end_waits_for_room),
 		T(an_end_that_waits_goes_before_the_next_start),
 		T(ends_that_wait_at_the_stop),
+		T(ends_that_wait_at_a_reload_without_command),
 		T(ends_that_wait_are_bounded),
 		T(untold_starts_leave_room),
 		T(an_untold_start_has_no_end),

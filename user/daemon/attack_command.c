@@ -12,9 +12,21 @@
 #include "daemon/spool.h"
 #include "lib/log.h"
 
+/* Give up the oldest of c->ends, for @why. */
+static void ends_give_up(struct attack_command *c, const char *why)
+{
+	const json_t *oldest = json_array_get(c->ends, 0);
+
+	log_error("'%s' is not told of the end of attack %s: %s", c->command,
+		  json_string_value(json_object_get(oldest, "id")), why);
+	json_array_remove(c->ends, 0);
+}
+
 void attack_command_take(struct attack_command *c, const struct config *config,
 			 bool pinned)
 {
+	while (!config->on_attack[0] && json_array_size(c->ends))
+		ends_give_up(c, "a reload has removed on-attack");
 	strcpy(c->command, config->on_attack);
 	if (!c->command[0])
 		return;
@@ -66,16 +78,6 @@ static int put_now(enum incident_event event, json_t *object, int untold)
 	err = copy ? spool_put(SPOOL_DIR, name, copy) : -ENOMEM;
 	json_decref(copy);
 	return err;
-}
-
-/* Give up the oldest of c->ends, for @why. */
-static void ends_give_up(struct attack_command *c, const char *why)
-{
-	const json_t *oldest = json_array_get(c->ends, 0);
-
-	log_error("'%s' is not told of the end of attack %s: %s", c->command,
-		  json_string_value(json_object_get(oldest, "id")), why);
-	json_array_remove(c->ends, 0);
 }
 
 /* Put the ends that the spool did not take before, in their order. 0 or -errno. */
@@ -175,14 +177,12 @@ void attack_command_check(struct attack_command *c)
 			 "' are not taken. Is quakeshield-attack.path enabled?",
 			 c->command);
 	c->stale = stale;
-	if (c->command[0])
-		ends_put(c);
+	ends_put(c);
 }
 
 void attack_command_stop(struct attack_command *c)
 {
-	if (c->command[0])
-		ends_put(c);
+	ends_put(c);
 	while (json_array_size(c->ends))
 		ends_give_up(c, "the daemon ends");
 	json_decref(c->ends);

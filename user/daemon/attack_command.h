@@ -6,7 +6,7 @@
  * The command is told of an end only if it was told of the start, by this daemon or by an
  * earlier one: it may have to undo what it did then. An end that the spool does not take
  * is put again each second, and no start is put before it; those that wait when the
- * daemon ends are lost, with a message.
+ * daemon ends, or when a reload removes the command, are lost, with a message.
  */
 #ifndef ATTACK_COMMAND_H
 #define ATTACK_COMMAND_H
@@ -24,7 +24,8 @@ struct attack_command {
 	char command[CONFIG_COMMAND]; /* "": none is run */
 	int64_t starts_ms; /* steady: state of COMMAND_STARTS_HOUR, as in limit.h */
 	int untold; /* attacks since the command was last told of one */
-	json_t *ends; /* objects that the spool did not take; NULL: none so far */
+	json_t *ends; /* objects that the spool did not take, none without a command;
+		       * NULL: none so far */
 	bool stale; /* so is the spool, and that was logged */
 };
 
