@@ -5,7 +5,9 @@
  * stubs: all
  */
 #include <cap-ng.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "kern/kern_maps.h"
@@ -27,6 +29,25 @@ int vasprintf(char **ret, const char *format, va_list args)
 	int n = vsnprintf(words, sizeof(words), format, args);
 
 	return n < 0 ? n : asprintf(ret, "%*s%s", padding, "", words);
+}
+
+static bool locked; /* another process has the lock of the directory */
+static useconds_t waited; /* for it, without a wait */
+
+/* As the kernel's, and with the lock of another process. */
+int flock(int fd, int operation)
+{
+	if (!locked)
+		return (int)syscall(SYS_flock, fd, operation);
+	assert_true(operation & LOCK_NB); /* or it would wait for ever */
+	errno = EWOULDBLOCK;
+	return -1;
+}
+
+int usleep(useconds_t us)
+{
+	waited += us;
+	return 0;
 }
 
 static int begin(void **state)
@@ -82,6 +103,31 @@ static void there_is_room_for_some_more(void **state)
 	assert_int_equal(shield_apply(opened, config), -ENOSPC);
 	assert_int_equal(shield_applied(opened), 2);
 	shield_close(opened);
+	shield_close(loaded);
+}
+
+/* A start waits for the lock of another process for a while. The directory may have that
+ * one's tables, and stays. */
+static void a_start_does_not_wait_for_ever(void **state)
+{
+	struct shield *loaded;
+	char said[1024];
+	int err;
+
+	(void)state;
+	services(1);
+	locked = true;
+	waited = 0;
+	stderr_catch();
+	err = shield_load(OURS, config, &loaded);
+	stderr_release(said, sizeof(said));
+	locked = false;
+	assert_int_equal(err, -EWOULDBLOCK);
+	assert_in_range(waited, 2000000, 2100000);
+	assert_string_equal(said, "quakeshield: cannot lock '" OURS "': another process "
+				  "has held it for 2 seconds: `lslocks` shows which\n");
+	assert_int_equal(access(OURS, F_OK), 0);
+	assert_int_equal(shield_load(OURS, config, &loaded), 0);
 	shield_close(loaded);
 }
 
@@ -229,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(there_is_room_for_some_more),
+		TEST(a_start_does_not_wait_for_ever),
 		TEST(a_directory_that_others_may_write_is_not_opened),
 		TEST(each_program_has_its_pin),
 		TEST(who_may_not_is_told_what_it_takes),

@@ -318,6 +318,36 @@ static void without_the_lock(void **state)
 	is("-192.0.2.1 L until +3600\ndenied 1 from c000\ndeny end +3600");
 }
 
+/* The lock of another process is waited for, but not for ever. */
+static void the_lock_of_another(void **state)
+{
+	int other = own_lock_again(shield.lock);
+	struct cidr one = net("192.0.2.2");
+	const struct list_terms terms = { .for_ns = HOUR };
+	bool missing = false;
+	size_t added = 7;
+	char said[1024];
+	int errs[2];
+
+	(void)state;
+	assert_int_equal(add(LIST_DENY, "192.0.2.1", false, HOUR, NULL), 0);
+	assert_int_equal(flock(other, LOCK_EX), 0);
+	alarm(20);
+	stderr_catch();
+	errs[0] = shield_list_add_all(&shield, LIST_DENY, &one, 1, &terms, &added);
+	one = net("192.0.2.1");
+	errs[1] = shield_list_del_all(&shield, LIST_DENY, &one, 1, &missing);
+	stderr_release(said, sizeof(said));
+	alarm(0);
+	assert_int_equal(errs[0], -EWOULDBLOCK);
+	assert_int_equal(errs[1], -EWOULDBLOCK);
+	assert_int_equal(added, 0);
+	assert_false(missing);
+	assert_non_null(strstr(said, "another process has held it for 2 seconds"));
+	close(other);
+	is("-192.0.2.1 L until +3600\ndenied 1 from c000\ndeny end +3600");
+}
+
 static void the_lock_is_let_go(void **state)
 {
 	int other = own_lock_again(shield.lock);
@@ -495,6 +525,7 @@ int main(void)
 		TEST(what_the_file_says),
 		TEST(what_ends),
 		TEST(without_the_lock),
+		TEST(the_lock_of_another),
 		TEST(the_lock_is_let_go),
 		TEST(a_full_list_is_named),
 		TEST(several_go_at_once),

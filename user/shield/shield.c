@@ -497,14 +497,10 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	err = pins_default_dir(pin_dir, s->dir, sizeof(s->dir));
 	if (!err)
 		err = pins_make_dir(s->dir, &s->dir_new);
+	if (!err)
+		err = shield_lock_dir(s);
 	if (err)
 		goto out;
-	s->lock = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->lock < 0 || flock(s->lock, LOCK_EX)) {
-		err = -errno;
-		log_error("cannot lock '%s': %s", s->dir, strerror(errno));
-		goto out;
-	}
 
 	s->dir_new |= pins_none(s->dir);
 	err = netns_claim(s);
@@ -544,7 +540,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	if (!err)
 		err = pin_tail_call(s, object->progs.shield_cache, "answer");
 unlock:
-	flock(s->lock, LOCK_UN);
+	shield_unlock(s);
 out:
 	shield_bpf__destroy(object);
 	if (err) {

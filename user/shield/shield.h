@@ -186,7 +186,8 @@ int shield_check_detach(const char *pin_dir);
 int shield_detach(const char *pin_dir, size_t *ret_count);
 
 /*
- * Keep other processes from applying a configuration, until shield_unlock(). Calls nest.
+ * Keep other processes from loading the shield, applying a configuration and changing
+ * lists, until shield_unlock(). Calls nest.
  * 0; -EWOULDBLOCK: another process has held the lock for 2 seconds, or -errno, after a
  * message. Hold it from before the configuration in force is read until the one that was
  * applied is written (in_force.h): of two processes the later one else applies, or
@@ -524,14 +525,14 @@ struct list_terms {
 /*
  * Add all of @count networks. An entry that was added before gets these @terms.
  * *@ret_added of them, from the first on, are there now: all, unless -errno is returned,
- * after a message if the list is full. Work that a list needs beyond each entry (its
- * prefilter is made anew) is done once.
+ * after a message if the list is full or another process has the lock of shield_lock().
+ * Work that a list needs beyond each entry (its prefilter is made anew) is done once.
  */
 int shield_list_add_all(struct shield *shield, enum list list, const struct cidr *cidrs,
 			size_t count, const struct list_terms *terms, size_t *ret_added);
 /*
  * Remove @count runtime entries. @ret_missing, of @count: which were not in the list, or
- * only by the configuration.
+ * only by the configuration. 0 or -errno, as shield_list_add_all().
  */
 int shield_list_del_all(struct shield *shield, enum list list, const struct cidr *cidrs,
 			size_t count, bool *ret_missing);

@@ -102,6 +102,11 @@ struct shield {
 	bool owners_logged[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };
 
+/* --- shield_lock.c ----------------------------------------------------------- */
+
+/* Open s->dir, and take the lock as shield_lock() does. 0 or -errno after a message. */
+int shield_lock_dir(struct shield *s);
+
 /* --- shield_cache.c ---------------------------------------------------------- */
 
 #define CACHE_BURST_NS 250000000ull /* of the bytes per second of the cache */

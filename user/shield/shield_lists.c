@@ -189,11 +189,11 @@ int shield_list_add_all(struct shield *s, enum list list, const struct cidr *cid
 			size_t count, const struct list_terms *terms, size_t *ret_added)
 {
 	__u64 until_ns = terms->for_ns ? shield_clock() + terms->for_ns : 0;
-	int err = 0;
+	int err = shield_lock(s);
 
 	*ret_added = 0;
-	if (flock(s->lock, LOCK_EX))
-		return -errno;
+	if (err)
+		return err;
 	while (!err && *ret_added < count) {
 		err = entry_add(s, list, &cidrs[*ret_added], terms, until_ns);
 		*ret_added += !err;
@@ -201,7 +201,7 @@ int shield_list_add_all(struct shield *s, enum list list, const struct cidr *cid
 	if (*ret_added)
 		end_note(s, until_ns);
 	list_mark(s, list);
-	flock(s->lock, LOCK_UN);
+	shield_unlock(s);
 	return err;
 }
 
@@ -209,10 +209,10 @@ int shield_list_del_all(struct shield *s, enum list list, const struct cidr *cid
 			size_t count, bool *ret_missing)
 {
 	struct list_entry entry;
-	int err = 0;
+	int err = shield_lock(s);
 
-	if (flock(s->lock, LOCK_EX))
-		return -errno;
+	if (err)
+		return err;
 	for (size_t i = 0; !err && i < count; i++) {
 		entry = list_exact(s, list, &cidrs[i]);
 		ret_missing[i] = !(list_origins(&entry, shield_clock()) & LIST_RUNTIME);
@@ -222,7 +222,7 @@ int shield_list_del_all(struct shield *s, enum list list, const struct cidr *cid
 		err = list_write(s, list, &cidrs[i], &entry);
 	}
 	list_mark(s, list);
-	flock(s->lock, LOCK_UN);
+	shield_unlock(s);
 	return err;
 }
 

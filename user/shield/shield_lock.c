@@ -3,10 +3,12 @@
  * shield_lock.c - the lock of a shield: flock() of the directory of its pins. The kernel
  * drops it with the process that holds it.
  *
- * Called by shield_apply(), and by the commands that also write which configuration is in
- * force (in_force.h): a reader of that file under the lock finds what the tables have.
+ * Called by shield_load(), shield_apply(), the lists, and by the commands that also write
+ * which configuration is in force (in_force.h): a reader of that file under the lock
+ * finds what the tables have.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -38,6 +40,22 @@ int shield_lock(struct shield *s)
 			  s->dir, LOCK_WAIT_MS / 1000);
 	else
 		log_error("cannot lock '%s': %s", s->dir, strerror(-err));
+	return err;
+}
+
+int shield_lock_dir(struct shield *s)
+{
+	int err;
+
+	s->lock = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->lock < 0) {
+		err = -errno;
+		log_error("cannot open '%s': %s", s->dir, strerror(-err));
+		return err;
+	}
+	err = shield_lock(s);
+	if (err)
+		s->dir_new = false; /* its tables may be another process's by now */
 	return err;
 }
 
