@@ -218,19 +218,23 @@ static __u32 clsact_id(enum tc_side side, __u32 ifindex)
 	return err ? 0 : opts.prog_id;
 }
 
-void tc_give_back(struct shield *s, enum tc_side side, const char *interface,
+bool tc_give_back(struct shield *s, enum tc_side side, const char *interface,
 		  __u32 ifindex, const char *dir)
 {
 	char pin[IF_NAMESIZE + 8];
-	int program;
+	int program, err;
+	bool ret;
 
 	pin_of(side, interface, pin, sizeof(pin));
-	link_give_back(s, dir, pin, hooks[side].program);
-	program = clsact_id(side, ifindex) ? pin_open(dir, hooks[side].program) : -1;
+	ret = link_give_back(s, dir, pin, hooks[side].program);
+	if (!clsact_id(side, ifindex))
+		return ret;
+	program = pin_open(dir, hooks[side].program);
 	if (program < 0)
-		return;
-	attach_clsact(program, side, interface, ifindex);
+		return false;
+	err = attach_clsact(program, side, interface, ifindex);
 	close(program);
+	return ret && !err;
 }
 
 /* Is the link pinned as @pin in @dir at @ifindex still? Called by tc_is_ours(). */

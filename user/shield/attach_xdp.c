@@ -2,8 +2,8 @@
 /*
  * attach_xdp.c - attaching at ingress: adopting, exchanging, creating, removing.
  *
- * Called by the daemon (attach_monitor.c) and by `detach`. No lock is held: the pid file
- * keeps a second daemon of the same directory away.
+ * Called by the daemon (attach_monitor.c) and by `detach`. No lock of the tables is held,
+ * except by netns_claim(): shield_serve() keeps a second daemon of the directory away.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -222,19 +222,32 @@ static bool was_anothers(const struct adoption *a)
 
 /*
  * Give the links of the interface back to the quakeshield that had them, all that were
- * exchanged: its tables would learn nothing from a program of ours beside its own. Called
- * by shield_attach() after attach_both() has failed, and by give_back_all().
+ * exchanged: its tables would learn nothing from a program of ours beside its own. False,
+ * after a message: one of them keeps ours. Called by shield_attach() after attach_both()
+ * has failed, and by give_back_all().
  */
-static void give_back(struct adoption *a)
+static bool give_back(struct adoption *a)
 {
 	char name[IF_NAMESIZE + 8];
+	bool ret;
 
-	if (!was_anothers(a) || links_rename(a->former))
-		return;
-	link_name(a->interface, name, sizeof(name));
-	link_give_back(a->shield, a->former, name, "xdp");
-	tc_give_back(a->shield, TC_OUT, a->interface, a->ifindex, a->former);
-	tc_give_back(a->shield, TC_IN, a->interface, a->ifindex, a->former);
+	if (!was_anothers(a))
+		return true;
+	ret = !links_rename(a->former);
+	if (ret) {
+		link_name(a->interface, name, sizeof(name));
+		ret = link_give_back(a->shield, a->former, name, "xdp");
+		ret &= tc_give_back(a->shield, TC_OUT, a->interface, a->ifindex,
+				    a->former);
+		ret &= tc_give_back(a->shield, TC_IN, a->interface, a->ifindex,
+				    a->former);
+	}
+	if (!ret)
+		log_error(
+			"cannot give '%s' back to the quakeshield in '%s': a program of "
+			"this one stays there until the next start",
+			a->interface, a->former);
+	return ret;
 }
 
 /*
@@ -271,9 +284,9 @@ static void give_back_all(struct shield *s)
 		if (!if_indextoname(t->ifindex, interface))
 			continue;
 		snprintf(a.former, sizeof(a.former), "%s", t->former);
-		give_back(&a);
-		log_info("'%s' is given back to the quakeshield in '%s'", interface,
-			 t->former);
+		if (give_back(&a))
+			log_info("'%s' is given back to the quakeshield in '%s'",
+				 interface, t->former);
 	}
 }
 
@@ -371,7 +384,8 @@ static int unlink_link(const char *dir, const char *name, int fd,
 	size_t *count = context;
 
 	bpf_link_detach(fd);
-	if (info->type == BPF_LINK_TYPE_XDP) {
+	/* In another namespace the number is that of another interface. */
+	if (info->type == BPF_LINK_TYPE_XDP && !netns_is_other(dir)) {
 		tc_detach_filter(TC_OUT, info->xdp.ifindex);
 		tc_detach_filter(TC_IN, info->xdp.ifindex);
 	}

@@ -534,23 +534,27 @@ int links_rename(const char *dir)
 	return ret < 0 ? ret : 0;
 }
 
-void link_give_back(const struct shield *s, const char *dir, const char *name,
+bool link_give_back(const struct shield *s, const char *dir, const char *name,
 		    const char *program)
 {
 	char path[PATH_MAX];
 	int link, former;
+	bool ret;
 
 	if (pin_path(path, sizeof(path), s->dir, name))
-		return;
+		return false;
 	former = pin_open(dir, program);
 	link = pin_open(s->dir, name);
 	if (link < 0)
 		link = pin_open(dir, name); /* exchanged, but not pinned with us */
-	if (link >= 0 && former >= 0 && !bpf_link_update(link, former, NULL) &&
-	    !pin_replace(link, dir, name))
+	ret = link >= 0 && former >= 0 && !bpf_link_update(link, former, NULL) &&
+	      !pin_replace(link, dir, name);
+	if (ret)
 		unlink(path);
+	ret |= link < 0; /* there is none */
 	if (link >= 0)
 		close(link);
 	if (former >= 0)
 		close(former);
+	return ret;
 }

@@ -107,6 +107,12 @@ struct shield {
 /* Open s->dir, and take the lock as shield_lock() does. 0 or -errno after a message. */
 int shield_lock_dir(struct shield *s);
 
+/*
+ * Take the lock as shield_lock() does, but wait for 30 seconds: a start of the daemon
+ * holds it while it loads. Called for changes of a list by a command.
+ */
+int shield_lock_for_list(struct shield *s);
+
 /* --- shield_cache.c ---------------------------------------------------------- */
 
 #define CACHE_BURST_NS 250000000ull /* of the bytes per second of the cache */
@@ -286,11 +292,11 @@ int links_rename(const char *dir);
 
 /*
  * Give a link back to the quakeshield in @dir, which is not ours: its program is that
- * pinned there as @program again, and its pin is @name there. The link stays as it is if
- * its former program is not pinned. Called after an upgrade that failed, and after
- * links_rename(@dir), so that no other link has the name.
+ * pinned there as @program again, and its pin is @name there. False: the link stays as it
+ * is, for instance since its former program is not pinned. Called after an upgrade that
+ * failed, and after links_rename(@dir), so that no other link has the name.
  */
-void link_give_back(const struct shield *shield, const char *dir, const char *name,
+bool link_give_back(const struct shield *shield, const char *dir, const char *name,
 		    const char *program);
 
 /* --- netns.c ------------------------------------------------------------------- */
@@ -324,7 +330,7 @@ int tc_attach(struct shield *shield, enum tc_side side, const char *interface,
 void tc_detach(struct shield *shield, enum tc_side side, const char *interface,
 	       __u32 ifindex);
 /* Do what link_give_back() does for that side, whether link or clsact filter. */
-void tc_give_back(struct shield *shield, enum tc_side side, const char *interface,
+bool tc_give_back(struct shield *shield, enum tc_side side, const char *interface,
 		  __u32 ifindex, const char *dir);
 
 /*
