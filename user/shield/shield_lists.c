@@ -189,7 +189,7 @@ int shield_list_add_all(struct shield *s, enum list list, const struct cidr *cid
 			size_t count, const struct list_terms *terms, size_t *ret_added)
 {
 	__u64 until_ns = terms->for_ns ? shield_clock() + terms->for_ns : 0;
-	int err = shield_lock(s);
+	int err = shield_lock_for_list(s);
 
 	*ret_added = 0;
 	if (err)
@@ -209,7 +209,7 @@ int shield_list_del_all(struct shield *s, enum list list, const struct cidr *cid
 			size_t count, bool *ret_missing)
 {
 	struct list_entry entry;
-	int err = shield_lock(s);
+	int err = shield_lock_for_list(s);
 
 	if (err)
 		return err;

@@ -17,15 +17,17 @@
 #include "shield/shield_internal.h"
 
 #define LOCK_WAIT_MS 2000 /* `reload` waits 5 seconds for a daemon that waits for it */
+#define LIST_WAIT_MS 30000 /* a start loads for seconds, and no caller repeats a ban */
 #define LOCK_POLL_MS 5
 
-int shield_lock(struct shield *s)
+/* Take the lock as shield_lock() does, and wait for @wait_ms at most. */
+static int lock_within(struct shield *s, int wait_ms)
 {
 	int err = 0;
 
 	if (s->lock_depth++)
 		return 0;
-	for (int waited = 0; waited <= LOCK_WAIT_MS; waited += LOCK_POLL_MS) {
+	for (int waited = 0; waited <= wait_ms; waited += LOCK_POLL_MS) {
 		err = flock(s->lock, LOCK_EX | LOCK_NB) ? -errno : 0;
 		if (err != -EWOULDBLOCK)
 			break;
@@ -37,10 +39,20 @@ int shield_lock(struct shield *s)
 	if (err == -EWOULDBLOCK)
 		log_error("cannot lock '%s': another process has held it for %d seconds: "
 			  "`lslocks` shows which",
-			  s->dir, LOCK_WAIT_MS / 1000);
+			  s->dir, wait_ms / 1000);
 	else
 		log_error("cannot lock '%s': %s", s->dir, strerror(-err));
 	return err;
+}
+
+int shield_lock(struct shield *s)
+{
+	return lock_within(s, LOCK_WAIT_MS);
+}
+
+int shield_lock_for_list(struct shield *s)
+{
+	return lock_within(s, LIST_WAIT_MS);
 }
 
 int shield_lock_dir(struct shield *s)
