@@ -46,6 +46,22 @@ static void what_is_detached(void **state)
 	assert_int_equal(access(PIN_ROOT, F_OK), -1);
 }
 
+/* In another network namespace the number of a link's interface is that of another one.
+ */
+static void filters_of_this_namespace_stay(void **state)
+{
+	size_t count;
+
+	(void)state;
+	pin(OURS "/link-eth1,7", BPF_LINK_TYPE_XDP, 35, 101, 9);
+	assert_int_equal(symlink("1234567", OURS "/netns"), 0);
+	nics[1].filters[TC_IN] = nics[1].filters[TC_OUT] = 9;
+	assert_int_equal(shield_detach(OURS, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(nics[1].filters[TC_IN], 9);
+	assert_int_equal(nics[1].filters[TC_OUT], 9);
+}
+
 /* shield_abandon(), which says nothing. */
 static void abandon(void)
 {
@@ -227,6 +243,7 @@ static void what_failed_is_given_back(void **state)
 		stderr_catch();
 		assert_true(shield_attach(&shield, NIC, MODE_SKB, &mode) < 0);
 		stderr_release(said, sizeof(said));
+		assert_null(strstr(said, "cannot give"));
 		if (rows[i].taken)
 			assert_int_equal(rmdir(rows[i].taken), 0);
 		pinned(OLDER "/link-eth1,7", "6 of 35, program 5");
@@ -317,6 +334,24 @@ static void what_was_taken_is_given_back(void **state)
 		pinned(OURS "/link-eth1,7", NULL);
 	}
 	assert_int_equal(access(OURS, F_OK), -1);
+	/* Our program stays, and that is said. */
+	assert_int_equal(mkdir(OURS, 0700), 0);
+	stderr_catch();
+	assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode), 0);
+	update_errno = ENOMEM;
+	shield_abandon(&shield);
+	update_errno = 0;
+	stderr_release(said, sizeof(said));
+	assert_null(strstr(said, "is given back"));
+	assert_non_null(strstr(said, "cannot give 'eth1.7' back to the quakeshield in "
+				     "'" OLDER "'"));
+	pinned(OURS "/link-eth1,7", "6 of 35, program 101");
+	pinned(OLDER "/link-eth1,7", NULL);
+	stderr_catch();
+	shield_release(&shield, NIC);
+	stderr_release(said, sizeof(said));
+	assert_int_equal(rmdir(OURS), 0);
+	leave(OLDER, "eth1,7", 35, 5);
 	/* A start that has succeeded gives nothing back. */
 	assert_int_equal(mkdir(OURS, 0700), 0);
 	assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode), 0);
@@ -331,11 +366,17 @@ static void what_was_taken_is_given_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_detached),	      TEST(who_failed_leaves_nothing),
-		TEST(who_is_released),	      TEST(what_failed_is_given_back),
-		TEST(names_were_swapped),     TEST(names_went_round),
-		TEST(a_new_one_has_the_name), TEST(what_was_taken_is_given_back),
-		TEST(filters_are_given_back), TEST(a_link_takes_the_filter_off),
+		TEST(what_is_detached),
+		TEST(filters_of_this_namespace_stay),
+		TEST(who_failed_leaves_nothing),
+		TEST(who_is_released),
+		TEST(what_failed_is_given_back),
+		TEST(names_were_swapped),
+		TEST(names_went_round),
+		TEST(a_new_one_has_the_name),
+		TEST(what_was_taken_is_given_back),
+		TEST(filters_are_given_back),
+		TEST(a_link_takes_the_filter_off),
 	};
 
 	if (!apart(CLONE_NEWNS))

@@ -237,6 +237,8 @@ int pins_make_dir(const char *path, bool *ret_new)
 		log_error(
 			"'%s' is not on a BPF file system: choose a directory below /sys/fs/bpf",
 			path);
+		if (*ret_new)
+			rmdir(path);
 		return -EINVAL;
 	}
 	return err;
@@ -534,6 +536,23 @@ int links_rename(const char *dir)
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Let the link @link have the program @program. False: it keeps another one. Called by
+ * link_give_back() alone: an exchange that failed leaves links that need no update.
+ */
+static bool link_set_program(int link, int program)
+{
+	struct bpf_link_info of = { 0 };
+	struct bpf_prog_info wanted = { 0 };
+	__u32 of_size = sizeof(of), wanted_size = sizeof(wanted);
+
+	if (!bpf_link_update(link, program, NULL))
+		return true;
+	return !bpf_obj_get_info_by_fd(link, &of, &of_size) &&
+	       !bpf_obj_get_info_by_fd(program, &wanted, &wanted_size) &&
+	       of.prog_id == wanted.id;
+}
+
 bool link_give_back(const struct shield *s, const char *dir, const char *name,
 		    const char *program)
 {
@@ -547,7 +566,7 @@ bool link_give_back(const struct shield *s, const char *dir, const char *name,
 	link = pin_open(s->dir, name);
 	if (link < 0)
 		link = pin_open(dir, name); /* exchanged, but not pinned with us */
-	ret = link >= 0 && former >= 0 && !bpf_link_update(link, former, NULL) &&
+	ret = link >= 0 && former >= 0 && link_set_program(link, former) &&
 	      !pin_replace(link, dir, name);
 	if (ret)
 		unlink(path);
