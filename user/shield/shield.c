@@ -540,6 +540,8 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	if (!err)
 		err = pin_tail_call(s, object->progs.shield_cache, "answer");
 unlock:
+	if (err)
+		shield_abandon(s); /* before another process pins its tables here */
 	shield_unlock(s);
 out:
 	shield_bpf__destroy(object);

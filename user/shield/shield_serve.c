@@ -46,23 +46,33 @@ static int lock_try(const char *path)
 	if (err)
 		return err;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 && errno == ENOENT)
 		return -EAGAIN;
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		err = -EBUSY;
-	else if (!fstat(fd, &st) && st.st_nlink)
-		return fd;
-	close(fd);
-	return err ? err : -EAGAIN;
+	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {
+		if (!fstat(fd, &st) && st.st_nlink)
+			return fd;
+		err = -EAGAIN;
+	} else {
+		err = fd >= 0 && errno == EWOULDBLOCK ? -EBUSY : -errno;
+		if (err != -EBUSY)
+			log_error("cannot lock '%s': %s", path, strerror(-err));
+	}
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 int shield_serve(const char *pin_dir, int *ret)
 {
 	const char *of = pin_dir ? pin_dir : PIN_ROOT;
 	char path[PATH_MAX];
+	bool fresh;
 	int err = serve_path(pin_dir, path);
 
 	*ret = -1;
+	/* First, so that an error names what the operator has named. */
+	if (!err && pin_dir)
+		err = pins_make_dir(pin_dir, &fresh);
 	if (err)
 		return err;
 	err = -EAGAIN;
