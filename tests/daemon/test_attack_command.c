@@ -95,6 +95,16 @@ static size_t spooled_is(size_t from, enum incident_event event, const char *id)
 	return from + 1;
 }
 
+/* An attack begins and is told of; its end meets a spool that says @err. */
+static void an_end_waits(int err)
+{
+	flood(0, 1000);
+	second();
+	spool_says = err;
+	stderr_catch();
+	seconds(20);
+}
+
 /* An end that waits is told before the start of the next attack, which waits for it. */
 static void an_end_that_waits_goes_before_the_next_start(void **state)
 {
@@ -104,11 +114,7 @@ static void an_end_that_waits_goes_before_the_next_start(void **state)
 	char said[4096];
 
 	(void)state;
-	flood(0, 1000);
-	second();
-	spool_says = -EDQUOT;
-	stderr_catch();
-	seconds(20);
+	an_end_waits(-EDQUOT);
 	/* There is room when the next one begins. */
 	spool_says = 0;
 	flood(0, 1000);
@@ -139,11 +145,7 @@ static void ends_that_wait_at_the_stop(void **state)
 	char said[2048];
 
 	(void)state;
-	flood(0, 1000);
-	second();
-	spool_says = -ENOSPC;
-	stderr_catch();
-	seconds(11);
+	an_end_waits(-ENOSPC);
 	spool_says = 0;
 	stop();
 	assert_int_equal(count(INCIDENT_ENDED, true), 1);
@@ -160,17 +162,30 @@ static void ends_that_wait_at_the_stop(void **state)
 	assert_null(strstr(strstr(said, "daemon ends") + 1, "daemon ends")); /* once */
 }
 
+/* An end that is too large for any spool keeps no later attack from the command. */
+static void an_end_that_is_too_large_is_given_up(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	an_end_waits(-EMSGSIZE);
+	spool_says = 0;
+	flood(0, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'/bin/tell' is not told of the end of attack "
+				     "20261122T144503Z-0: it is too large for "));
+	assert_int_equal(count(INCIDENT_STARTED, true), 2);
+	assert_int_equal(count(INCIDENT_ENDED, true), 0);
+}
+
 /* The ends that wait when a reload removes the command are lost then, with a message. */
 static void ends_that_wait_at_a_reload_without_command(void **state)
 {
 	char said[2048];
 
 	(void)state;
-	flood(0, 1000);
-	second();
-	spool_says = -EDQUOT;
-	stderr_catch();
-	seconds(20);
+	an_end_waits(-EDQUOT);
 	config->on_attack[0] = 0;
 	incident_monitor_reload(monitor_now, config);
 	stderr_release(said, sizeof(said));
@@ -340,6 +355,7 @@ int main(void)
 		T(an_end_waits_for_room),
 		T(an_end_that_waits_goes_before_the_next_start),
 		T(ends_that_wait_at_the_stop),
+		T(an_end_that_is_too_large_is_given_up),
 		T(ends_that_wait_at_a_reload_without_command),
 		T(ends_that_wait_are_bounded),
 		T(untold_starts_leave_room),

@@ -80,7 +80,11 @@ static int put_now(enum incident_event event, json_t *object, int untold)
 	return err;
 }
 
-/* Put the ends that the spool did not take before, in their order. 0 or -errno. */
+/*
+ * Put the ends that the spool did not take before, in their order. One that no spool
+ * takes is given up, or no attack would be told of any more. 0 or -errno. Called by
+ * put(), and each second by attack_command_check(). At most COMMAND_ENDS wait.
+ */
 static int ends_put(struct attack_command *c)
 {
 	int err = 0;
@@ -90,6 +94,9 @@ static int ends_put(struct attack_command *c)
 		if (!err) {
 			c->untold = 0;
 			json_array_remove(c->ends, 0);
+		} else if (err == -EMSGSIZE) {
+			ends_give_up(c, "it is too large for '" SPOOL_DIR "'");
+			err = 0;
 		}
 	}
 	return err;
