@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "shield/about.h"
 #include "shield/fake_maps.h"
 
 #include "players.h"
@@ -484,6 +485,24 @@ static __u64 known_of(__u64 net)
 	return reputation_find(t, net, keys);
 }
 
+/* A learned port that is silent leads to no service, as in port_lookup(). */
+static void silent_ports_are_no_service(void **state)
+{
+	static const __be32 address[4];
+	struct port *port = &shield.shared->tables[0].ports[26001];
+	__u32 now = 5000;
+
+	(void)state;
+	shield.shared->clock_ns = (__u64)now << 30;
+	*port = (struct port){ .any = 3, .flags = PORT_LEARNED };
+	port->seen_s = now - LEARNED_PORT_S;
+	assert_int_equal(about_service_at(&shield, address, 26001), 2);
+	port->seen_s--;
+	assert_int_equal(about_service_at(&shield, address, 26001), -1);
+	port->flags = 0;
+	assert_int_equal(about_service_at(&shield, address, 26001), 2);
+}
+
 /* Who plays and has shown that it is there; of IPv6 the /64. */
 static void who_plays_is_known(void **state)
 {
@@ -565,6 +584,7 @@ int main(void)
 		TEST(budgets_are_spent_by_their_service),
 		TEST(who_plays_is_shown),
 		TEST(rooms_are_counted),
+		TEST(silent_ports_are_no_service),
 		TEST(who_plays_is_known),
 		TEST(networks_around_are_known),
 	};
