@@ -211,9 +211,10 @@ void attach_monitor_reload(struct attach_monitor *m, const struct config *config
 	for (size_t i = 0; i < count; i++) {
 		const struct watched_if *old = watched_named(m, config->interfaces[i]);
 
-		watched_begin(&interfaces[i], config->interfaces[i]);
 		if (old)
 			interfaces[i] = *old;
+		else
+			watched_begin(&interfaces[i], config->interfaces[i]);
 	}
 	memcpy(m->interfaces, interfaces, sizeof(interfaces));
 	m->count = count;
