@@ -468,8 +468,8 @@ __noinline int may_have_narrow(__u64 first, __u64 second, __u64 third, __u32 qpo
  * does the same. An entry that exists leads to the newer port, and is not counted again:
  * forget_qport() takes one off struct live.moved for each entry that it removes. If the
  * count is too low, a player is not found after its port has changed. The key must hold
- * player->qport as it is: the daemon deletes an entry whose player has another
- * (qport_held() in user/shield/shield_players.c).
+ * player->qport as it is: qport_held() (user/shield/shield_players.c) lets the daemon
+ * delete an entry if its player has another qport.
  */
 static __always_inline void player_index(struct live *l, const struct player_id *id,
 					 enum wire_family family,

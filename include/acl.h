@@ -62,7 +62,7 @@ static __always_inline __u32 acl_prefilter_cell(const __u8 *from, __u32 ipv6)
  * Return the index in struct live.source_due_ns of the limit that an allowed source or a
  * master server has of its own. @net: address_net(). Called by allowed_take() and
  * master_note(), and by listed_limits() in userland. Bit 40 keeps it apart from the cells
- * of cache_source_limit(), which sets bit 41.
+ * that cache_source_limit() uses, with bit 41.
  */
 static __always_inline __u32 allowed_cell(const __u64 keys[3], __u64 net, __u32 ipv6,
 					  __u32 slot)

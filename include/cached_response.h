@@ -133,9 +133,9 @@ struct cache_nonce {
 /* --- sums -------------------------------------------------------------------- */
 
 /*
- * Return @sum folded to 16 bits, not complemented. @sum: any sum of words. Two foldings
- * of each half are enough for any 64 bits: do not remove one. reply_fold() makes the
- * checksums of all replies of it.
+ * Return @sum folded to 16 bits, not complemented. @sum: any sum of words. Each half
+ * is folded twice, which is enough for any 64 bits: do not remove a folding. reply_fold()
+ * makes the checksums of all replies by it.
  */
 static __always_inline __u16 cache_fold(__u64 sum)
 {

@@ -5,8 +5,9 @@
  * (its members).
  *
  * A migration from older tables finds the members of struct player and struct player_key
- * by name: a member whose meaning changes needs another name. The name of the tables does
- * not depend on names of members: raise ABI_VERSION (user/shield/shield_abi.c), too.
+ * by name. If the meaning of a member changes, the member needs another name, and
+ * ABI_VERSION (user/shield/shield_abi.c) must be raised: the name of the tables does not
+ * depend on names of members.
  */
 #ifndef PLAYER_H
 #define PLAYER_H

@@ -129,8 +129,8 @@ static __always_inline __u64 players_tag(__u64 hash)
 
 /*
  * Return true if only the address of @player can have returned what verified it. The
- * clocks of a NetQuake player with PLAYER_TAKEN were not marked: whoever has a seat of
- * its own can return them in the name of another address. Called by connlimit_note(), and
+ * clocks of a NetQuake player with PLAYER_TAKEN were not marked: an attacker with a seat
+ * can return them in the name of another address. Called by connlimit_note(), and
  * by know_player() and print_flow() in userland.
  */
 static __always_inline bool player_proven(const struct player *player)

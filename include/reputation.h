@@ -21,10 +21,10 @@
  *
  * Called by the programs that decide about queries (reputation.bpf.h,
  * response_cache.bpf.h), by shield_validate(), by egress, and by the daemon, `explain`
- * and the file of known clients. The table is pinned: if the bits of a state, the length
- * of a minute, the bucket, the tag or reputation_network() change, raise ABI_VERSION
- * (user/shield/shield_abi.c).
- * shield_known_add_networks() reads the minute in a state by its bits.
+ * and the file of known clients. The table is pinned: if reputation_network(), a bucket,
+ * a tag, the bits of a state or the length of its minutes change, raise ABI_VERSION
+ * (user/shield/shield_abi.c). shield_known_add_networks() reads the minute in a state by
+ * its bits.
  */
 #ifndef REPUTATION_H
 #define REPUTATION_H
@@ -190,8 +190,8 @@ static __always_inline __u64 reputation_network(__u64 net)
 
 /*
  * Return true if @net is a key of reputation_network() and not an address. Called by
- * reputation_query(): a source whose address looks like such a key is not noted. It must
- * be true for that function's result of each address in use.
+ * reputation_query(), so that no address that looks like such a key is noted. It must be
+ * true for each result of reputation_network() for an address in use.
  */
 static __always_inline bool reputation_is_network(__u64 net)
 {

@@ -3,10 +3,10 @@
  * service.h - the settings of a service and the limits of its classes: a part of abi.h,
  * and under its rules.
  *
- * Written by the daemon from the configuration, read by the programs. After each change
- * of a struct service service_finish() must be called. struct service, and what lies at
- * budget_index() and budget_cell(), is pinned: if a meaning or a place changes, raise
- * ABI_VERSION (user/shield/shield_abi.c).
+ * Written by the daemon from the configuration, read by the programs. Call
+ * service_finish() after each change in a struct service. struct service is pinned, as
+ * are the cells at budget_index() and budget_cell(): if a meaning or a place changes,
+ * raise ABI_VERSION (user/shield/shield_abi.c).
  */
 #ifndef SERVICE_H
 #define SERVICE_H
@@ -163,9 +163,9 @@ static __always_inline bool service_flagged(const struct service *s, enum wire_k
  * user/shield/shield_shares.c, which give a share of the challenges to services with such
  * requests. shield_validate() must decide about each of these kinds; kind_queries() and
  * not_challenged() name the queries among them. challenges() takes KIND_ECHO_RETURN for
- * all queries: a family whose queries are challenged must have both. A family that is
- * added takes part with the first two kinds: it then needs its text in challenge_form(),
- * and a branch in cookie_check() and connect_has_cookie().
+ * all queries: if the queries of a family are challenged, the family must have both. A
+ * family that is added takes part with the first two kinds: it then needs its text in
+ * challenge_form(), and a branch in cookie_check() and connect_has_cookie().
  */
 static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 {

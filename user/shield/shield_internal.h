@@ -66,8 +66,10 @@ struct shield {
 	bool dir_new; /* shield_load() has made it, or found it empty */
 	bool unapplied; /* it has left it to shield_load_apply() to apply */
 	__u32 applied; /* generation that this process has applied last; 0: none */
-	/* Interfaces whose links were another quakeshield's: shield_abandon() gives them
-	 * back. */
+	/*
+	 * Interfaces that were taken from another quakeshield: shield_abandon() gives
+	 * them back. A configuration has no more.
+	 */
 	struct taken {
 		__u32 ifindex;
 		char former[sizeof(PIN_ROOT) + ABI_NAME]; /* where they were pinned */
@@ -357,10 +359,10 @@ bool dir_attached(const char *dir);
 /* --- attach_xdp.c -------------------------------------------------- */
 
 /*
- * Make the directory of @shield, whose lock is held, one of this network namespace.
- * -EBUSY after a message: interfaces of another one are attached from there, or from the
- * directory of an older quakeshield whose place this one would take. Called by
- * shield_load(), before it changes anything.
+ * Make the directory of @shield one of this network namespace. 0; -EBUSY after a message:
+ * interfaces of another namespace are attached from there, or from the directory of an
+ * older quakeshield that this one would replace; or another -errno. Called by
+ * shield_load(), under the lock, before it changes anything.
  */
 int netns_claim(struct shield *shield);
 

@@ -3,9 +3,9 @@
  * shield_lock.c - the lock of a shield: flock() of the directory of its pins. The kernel
  * drops it with the process that holds it.
  *
- * Called by shield_load(), shield_apply(), the lists, and by the commands that also write
- * which configuration is in force (in_force.h): a reader of that file under the lock
- * finds what the tables have.
+ * Called by shield_load(), shield_apply() and the lists, and by the commands that also
+ * write the file of the configuration in force (in_force.h): under the lock that file is
+ * true of the tables.
  */
 #include <errno.h>
 #include <fcntl.h>
