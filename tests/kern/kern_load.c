@@ -131,6 +131,25 @@ static void a_start_does_not_wait_for_ever(void **state)
 	shield_close(loaded);
 }
 
+/* A process that waited for a start that failed has tables that no program uses. */
+static void tables_of_a_removed_directory_are_not_locked(void **state)
+{
+	struct shield *loaded;
+	char said[1024];
+	size_t count;
+
+	(void)state;
+	services(1);
+	assert_int_equal(shield_load(OURS, config, &loaded), 0);
+	assert_int_equal(shield_detach(OURS, &count), 0);
+	stderr_catch();
+	assert_int_equal(shield_apply(loaded, config), -ESTALE);
+	stderr_release(said, sizeof(said));
+	assert_string_equal(said, "quakeshield: '" OURS "' was removed in the meantime: "
+				  "its tables are in force no more\n");
+	shield_close(loaded);
+}
+
 /* Another user could put maps of its own there. */
 static void a_directory_that_others_may_write_is_not_opened(void **state)
 {
@@ -276,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(there_is_room_for_some_more),
 		TEST(a_start_does_not_wait_for_ever),
+		TEST(tables_of_a_removed_directory_are_not_locked),
 		TEST(a_directory_that_others_may_write_is_not_opened),
 		TEST(each_program_has_its_pin),
 		TEST(who_may_not_is_told_what_it_takes),

@@ -188,10 +188,10 @@ int shield_detach(const char *pin_dir, size_t *ret_count);
 /*
  * Keep other processes from loading the shield, applying a configuration and changing
  * lists, until shield_unlock(). Calls nest.
- * 0; -EWOULDBLOCK: another process has held the lock for 2 seconds, or -errno, after a
- * message. Hold it from before the configuration in force is read until the one that was
- * applied is written (in_force.h): of two processes the later one else applies, or
- * writes, what the other has replaced.
+ * 0; -EWOULDBLOCK: another process has held the lock for 2 seconds; -ESTALE: the
+ * directory was removed; or another -errno, after a message. Hold it from before the
+ * configuration in force is read until the one that was applied is written (in_force.h):
+ * of two processes the later one else applies, or writes, what the other has replaced.
  */
 int shield_lock(struct shield *shield);
 /* Let go of the lock, at the call that pairs with the first shield_lock(). */

@@ -188,12 +188,13 @@ static int entry_add(struct shield *s, enum list list, const struct cidr *cidr,
 int shield_list_add_all(struct shield *s, enum list list, const struct cidr *cidrs,
 			size_t count, const struct list_terms *terms, size_t *ret_added)
 {
-	__u64 until_ns = terms->for_ns ? shield_clock() + terms->for_ns : 0;
 	int err = shield_lock_for_list(s);
+	__u64 until_ns;
 
 	*ret_added = 0;
 	if (err)
 		return err;
+	until_ns = terms->for_ns ? shield_clock() + terms->for_ns : 0;
 	while (!err && *ret_added < count) {
 		err = entry_add(s, list, &cidrs[*ret_added], terms, until_ns);
 		*ret_added += !err;

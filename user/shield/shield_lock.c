@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/log.h"
@@ -23,6 +24,7 @@
 /* Take the lock as shield_lock() does, and wait for @wait_ms at most. */
 static int lock_within(struct shield *s, int wait_ms)
 {
+	struct stat st;
 	int err = 0;
 
 	if (s->lock_depth++)
@@ -33,10 +35,19 @@ static int lock_within(struct shield *s, int wait_ms)
 			break;
 		usleep(LOCK_POLL_MS * 1000);
 	}
+	/* A start that failed may have removed it, with the tables. */
+	if (!err && !fstat(s->lock, &st) && S_ISDIR(st.st_mode) && !st.st_nlink) {
+		flock(s->lock, LOCK_UN);
+		err = -ESTALE;
+	}
 	if (!err)
 		return 0;
 	s->lock_depth--;
-	if (err == -EWOULDBLOCK)
+	if (err == -ESTALE)
+		log_error("'%s' was removed in the meantime: its tables are in force no "
+			  "more",
+			  s->dir);
+	else if (err == -EWOULDBLOCK)
 		log_error("cannot lock '%s': another process has held it for %d seconds: "
 			  "`lslocks` shows which",
 			  s->dir, wait_ms / 1000);
