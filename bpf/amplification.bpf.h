@@ -14,9 +14,8 @@
  * in debt, nothing is sent to a fifth prefix of the line until one of them is out of
  * debt.
  *
- * Called by the egress program and for each reply of the shield, which are charged. A
- * datagram that goes on to the server is credited, and a request if its challenge was
- * refused.
+ * Called to charge what egress and the shield send, and to credit a datagram that goes on
+ * to the server, and a request if its challenge was refused.
  *
  * Locking: all CPUs share the cells; an update is one compare-and-swap. Two CPUs that
  * enter the same prefix at once choose the same cell, or, if a third changes the line

@@ -284,6 +284,15 @@ static void filters_are_given_back(void **state)
 		pinned(OLDER "/link-eth1,7", "6 of 35, program 5");
 		pinned(OURS "/link-eth1,7", NULL);
 	}
+	/* The filters alone stay ours. */
+	stderr_catch();
+	assert_int_equal(shield_attach(&shield, NIC, MODE_SKB, &mode), 0);
+	attach_err = -ENOMEM;
+	shield_abandon(&shield);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "cannot give 'eth1.7' back"));
+	assert_null(strstr(said, "is given back"));
+	pinned(OLDER "/link-eth1,7", "6 of 35, program 5");
 }
 
 /* A kernel that refuses tcx once: the filter of that start must not stay at its side. */

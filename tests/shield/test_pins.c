@@ -208,6 +208,10 @@ static void elsewhere_nothing_can_be_pinned(void **state)
 	assert_true(apart_mount("tmpfs", "/run"));
 	assert_int_equal(make("/run/pins", &fresh), -EINVAL);
 	assert_non_null(strstr(said, "'/run/pins' is not on a BPF file system"));
+	assert_int_equal(access("/run/pins", F_OK), -1);
+	assert_int_equal(mkdir("/run/pins", 0700), 0);
+	assert_int_equal(make("/run/pins", &fresh), -EINVAL);
+	assert_int_equal(rmdir("/run/pins"), 0);
 	/* Above the BPF file system it is not looked whose directories are. */
 	assert_int_equal(mkdir("/run/theirs", 0777), 0);
 	assert_int_equal(chmod("/run/theirs", 0777), 0);

@@ -83,7 +83,8 @@ static int put_now(enum incident_event event, json_t *object, int untold)
 /*
  * Put the ends that the spool did not take before, in their order. One that no spool
  * takes is given up, or no attack would be told of any more. 0 or -errno. Called by
- * put(), and each second by attack_command_check(). At most COMMAND_ENDS wait.
+ * put() and attack_command_stop(), and each second by attack_command_check(). At most
+ * COMMAND_ENDS wait.
  */
 static int ends_put(struct attack_command *c)
 {

@@ -6,7 +6,8 @@
  * The command is told of an end only if it was told of the start, by this daemon or by an
  * earlier one: it may have to undo what it did then. An end that the spool does not take
  * is put again each second, and no start is put before it; those that wait when the
- * daemon ends, or when a reload removes the command, are lost, with a message.
+ * daemon ends, or when a reload removes the command, are lost, with a message. So is one
+ * that is too large for the spool.
  */
 #ifndef ATTACK_COMMAND_H
 #define ATTACK_COMMAND_H

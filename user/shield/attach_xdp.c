@@ -2,8 +2,9 @@
 /*
  * attach_xdp.c - attaching at ingress: adopting, exchanging, creating, removing.
  *
- * Called by the daemon (attach_monitor.c) and by `detach`. No lock of the tables is held,
- * except by netns_claim(): shield_serve() keeps a second daemon of the directory away.
+ * Called by the daemon (attach_monitor.c), by `load` and by `detach`. shield_load() calls
+ * netns_claim() and shield_abandon() under the lock of the tables; the other functions
+ * need none, since shield_serve() keeps a second daemon of the directory away.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -223,8 +224,8 @@ static bool was_anothers(const struct adoption *a)
 /*
  * Give the links of the interface back to the quakeshield that had them, all that were
  * exchanged: its tables would learn nothing from a program of ours beside its own. False,
- * after a message: one of them keeps ours. Called by shield_attach() after attach_both()
- * has failed, and by give_back_all().
+ * after a message: a program or pin of ours stays. Called by shield_attach() after
+ * attach_both() has failed, and by give_back_all().
  */
 static bool give_back(struct adoption *a)
 {
@@ -244,8 +245,8 @@ static bool give_back(struct adoption *a)
 	}
 	if (!ret)
 		log_error(
-			"cannot give '%s' back to the quakeshield in '%s': a program of "
-			"this one stays there until the next start",
+			"cannot give '%s' back to the quakeshield in '%s': a program or "
+			"pin of this one stays until the next start",
 			a->interface, a->former);
 	return ret;
 }

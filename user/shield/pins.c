@@ -570,7 +570,7 @@ bool link_give_back(const struct shield *s, const char *dir, const char *name,
 	      !pin_replace(link, dir, name);
 	if (ret)
 		unlink(path);
-	ret |= link < 0; /* there is none */
+	ret |= link == -ENOENT; /* there is none */
 	if (link >= 0)
 		close(link);
 	if (former >= 0)

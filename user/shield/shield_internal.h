@@ -294,9 +294,9 @@ int links_rename(const char *dir);
 
 /*
  * Give a link back to the quakeshield in @dir, which is not ours: its program is that
- * pinned there as @program again, and its pin is @name there. False: the link stays as it
- * is, for instance since its former program is not pinned. Called after an upgrade that
- * failed, and after links_rename(@dir), so that no other link has the name.
+ * pinned there as @program again, and its pin is @name there. False: the program or the
+ * pin stays ours, for instance since the former program is not pinned. Called after an
+ * upgrade that failed, and after links_rename(@dir), so that no other link has the name.
  */
 bool link_give_back(const struct shield *shield, const char *dir, const char *name,
 		    const char *program);

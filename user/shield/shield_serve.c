@@ -70,7 +70,7 @@ int shield_serve(const char *pin_dir, int *ret)
 	int err = serve_path(pin_dir, path);
 
 	*ret = -1;
-	/* First, so that an error names what the operator has named. */
+	/* An error names what the operator has named. */
 	if (!err && pin_dir)
 		err = pins_make_dir(pin_dir, &fresh);
 	if (err)
