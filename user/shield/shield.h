@@ -191,7 +191,7 @@ int shield_detach(const char *pin_dir, size_t *ret_count);
  * 0; -EWOULDBLOCK: another process has held the lock for 2 seconds; -ESTALE: the
  * directory was removed; or another -errno, after a message. Hold it from before the
  * configuration in force is read until the one that was applied is written (in_force.h):
- * of two processes the later one else applies, or writes, what the other has replaced.
+ * else a second process applies, or writes, a configuration that the first has replaced.
  */
 int shield_lock(struct shield *shield);
 /* Let go of the lock, at the call that pairs with the first shield_lock(). */
